@@ -226,6 +226,85 @@ void a_pass_finishes_with_jobs_that_are_unknown_here(void)
     TEXT_IS("bill, it's \"x\"", cell(&rows, 0, "left_jobs"));
 }
 
+static const char *const own[] = { "look", "it's \"x\"" };
+
+static struct store_read_page read_own(const struct lease *lease, struct page_cursor after)
+{
+    struct store_read_page r = STORE_READ_PAGE_INIT;
+    r.lease = *lease;
+    r.after = after;
+    r.want = 2;
+    r.max_bytes = 1000;
+    r.jobs = own;
+    r.njobs = 2;
+    IS(0, fixture_call(&r.call));
+    return r;
+}
+
+/* Most rows of the slot are of another job, and one of these is as large as a page. */
+static void put_own_and_others(void)
+{
+    char large[2000];
+    memset(large, '1', sizeof large);
+    large[0] = large[sizeof large - 2] = '"';
+    large[sizeof large - 1] = '\0';
+    for (int i = 0; i < 12; i++) {
+        const char *job = i % 4 == 3 ? own[i / 4 % 2] : "bill";
+        const char *payload = i == 7 || i == 8 ? large : NULL;
+        put_any("orders", text_of(i), job, payload, "keep", SLOT, BEFORE);
+    }
+}
+
+void a_page_of_some_jobs_holds_rows_of_these_only(void)
+{
+    WITH_STORE();
+    put_own_and_others();
+    struct lease lease = take();
+    struct page_cursor at = PAGE_START;
+    int rows = 0;
+    for (int pages = 0; pages < 6; pages++) {
+        struct store_read_page r = read_own(&lease, at);
+        for (int i = 0; i < r.page.n; i++) {
+            CU_ASSERT_STRING_NOT_EQUAL(r.page.checks[i].job_exec, "bill");
+            CU_ASSERT(comes_after(&r.page.checks[i], &at));
+            at = (struct page_cursor){ r.page.checks[i].bucket, r.page.checks[i].priority,
+                                       r.page.checks[i].id };
+        }
+        rows += r.page.n;
+        check_rows_free(&r.page);
+        if (!r.has_more)
+            break;
+    }
+    IS(3, rows);
+    struct store_read_page none = STORE_READ_PAGE_INIT;
+    none.lease = lease;
+    none.want = 2;
+    none.max_bytes = 1000;
+    none.jobs = own;
+    IS(0, fixture_call(&none.call));
+    IS(0, none.page.n);
+}
+
+void a_pass_that_read_some_jobs_finishes_without_the_others_and_names_them(void)
+{
+    WITH_STORE();
+    put_own_and_others();
+    put_any("orders", "first", "toll", NULL, "keep", SLOT, BEFORE);
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = take();
+    f.leave = true;
+    f.jobs = own;
+    f.njobs = 2;
+    IS(0, fixture_call(&f.call));
+    CU_ASSERT_TRUE(f.finished);
+    struct store_rows rows = REPORT("passes", NULL);
+    TEXT_IS("bill, toll", cell(&rows, 0, "left_jobs"));
+    IS(13, rows_in("list"));
+    struct store_relook l = relook();
+    CU_ASSERT_EQUAL_FATAL(l.n, 1);
+    CU_ASSERT(l.slots[0].has_rows);
+}
+
 void a_pass_told_to_leave_finishes_whatever_is_left(void)
 {
     WITH_STORE();

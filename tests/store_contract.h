@@ -82,6 +82,8 @@
     X(a_pass_does_not_finish_while_rows_are_left)                                                            \
     X(a_finished_pass_keeps_its_counts)                                                                      \
     X(a_pass_finishes_with_jobs_that_are_unknown_here)                                                       \
+    X(a_page_of_some_jobs_holds_rows_of_these_only)                                                          \
+    X(a_pass_that_read_some_jobs_finishes_without_the_others_and_names_them)                                 \
     X(a_pass_told_to_leave_finishes_whatever_is_left)                                                        \
     X(finishing_under_a_lease_taken_over_is_refused)                                                         \
     X(a_finish_looks_behind_the_last_row_read_only)                                                          \

@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed fine paused large degraded narrow present
+-- forms: relaxed slot skip mixed fine paused large degraded narrow present own
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -390,10 +390,11 @@ false
 -- name: read_page
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
 -- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
--- `large` the page begins with a large payload, and sizes are summed up.
--- forms: slot large degraded
+-- `large` the page begins with a large payload, and sizes are summed up. In the form `own` it has
+-- only rows of :jobs.
+-- forms: slot large degraded own
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
--- in: incarnation int8
+-- in: incarnation int8, jobs text[]
 -- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
 -- out: payload json?, aside text?, bucket int4, is_complete bool
@@ -426,12 +427,29 @@ g.priority, g.id
 g.bucket, g.priority, g.id
 
 -- part: range_of_page
-f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id)
+{range_of_bucket}
  ORDER BY f.priority, f.id
 
+-- part: range_of_bucket
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id)
+
+-- part: range_of_bucket_own
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND {is_own}
+
 -- part: range_of_page_slot
-f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id)
+{range_of_slot}
  ORDER BY f.bucket, f.priority, f.id
+
+-- part: range_of_slot
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id)
+
+-- part: range_of_slot_own
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND {is_own}
+
+-- part: is_own
+-- Of one of :jobs. Not as a condition of an index: in the one of names all that waits in the bucket
+-- would be searched.
+((f.job_exec = ANY (:jobs)) IS TRUE)
 
 -- part: payload
 CASE WHEN {is_left_out} THEN NULL ELSE f.payload END
@@ -1055,6 +1073,23 @@ called AS MATERIALIZED (
 -- part: rows_behind
 f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:after_priority, :after_id)
 
+-- part: rows_of_bucket
+f.next_check_at = :slot AND f.bucket = :bucket
+
+-- part: rows_of_bucket_slot
+f.next_check_at = :slot
+
+-- part: left_here
+CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END
+
+-- part: left_here_own
+-- Those of other jobs were not read: their names are found here, but not in all of these rows.
+nullif(ARRAY(SELECT j.job_exec FROM unnest(:jobs_left) j (job_exec)
+             UNION
+             SELECT few.job_exec FROM (SELECT f.job_exec FROM prescient.future_job f
+                                        WHERE {rows_of_bucket} AND NOT {is_own} LIMIT 1000) few
+              ORDER BY 1), '{}')
+
 -- part: rows_behind_slot
 f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :after_priority, :after_id)
 
@@ -1063,11 +1098,12 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:after_bucket, :afte
 -- can ever be filed there were read and settled, on the server :incarnation. The statement looks
 -- only for rows after the last one read: before it are the dead rows of the whole pass, and vacuum
 -- removes those more cheaply. Rows that were filed there late are left to the second look: the
--- transaction id stored is above those of all transactions that the reads may have missed.
--- forms: slot
+-- transaction id stored is above those of all transactions that the reads may have missed. In the
+-- form `own` only rows of :jobs were read.
+-- forms: slot own
 -- in: slot timestamptz, bucket int4, owner uuid, token int8, lock_timeout text, leave bool,
--- in: jobs_left text[], engine text?, after_bucket int4, after_priority int4, after_id int8,
--- in: complete bool, incarnation int8, {counts int8}, late_us int8, took_us int8
+-- in: jobs_left text[], jobs text[], engine text?, after_bucket int4, after_priority int4,
+-- in: after_id int8, complete bool, incarnation int8, {counts int8}, late_us int8, took_us int8
 -- out: ours bool, finished bool
 WITH lease AS MATERIALIZED (
     SELECT FROM prescient.slot_lease
@@ -1089,7 +1125,7 @@ recorded AS (
            :engine,
            CASE WHEN NOT (:complete AND :incarnation = {incarnation})
                 THEN pg_current_xact_id()::text::bigint END,
-           CASE WHEN cardinality(:jobs_left) > 0 THEN :jobs_left END, {values_of_counts}, :late_us, :took_us
+           {left_here}, {values_of_counts}, :late_us, :took_us
       FROM given_back g)
 SELECT EXISTS (SELECT FROM lease) AS ours, EXISTS (SELECT FROM given_back) AS finished
 

@@ -177,8 +177,9 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_finish *f = (struct store_finish *)call;
     const struct pass_counts *c = &f->counts;
-    unsigned form = f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : PG_FORM_PLAIN;
-    return pg_send_form(pg, PG_FINISH, form, &(struct pg_finish_in){
+    unsigned slot = f->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : PG_FORM_PLAIN;
+    unsigned own = f->jobs ? PG_FORM_OWN : PG_FORM_PLAIN;
+    return pg_send_form(pg, PG_FINISH, slot | own, &(struct pg_finish_in){
         .slot = f->lease.slot,
         .bucket = f->lease.bucket,
         .owner = f->lease.owner,
@@ -186,6 +187,7 @@ static bool finish_send(struct pg_store *pg, struct store_call *call)
         .lock_timeout = pg->lock_timeout,
         .leave = f->leave,
         .jobs_left = { f->nunknown_jobs, f->unknown_jobs },
+        .jobs = { f->njobs, f->jobs },
         .engine = pg->engine,
         .after_bucket = bucket_after(&f->lease, &f->after),
         .after_priority = f->after.priority,

@@ -124,6 +124,8 @@ struct store_read_page {
     struct page_cursor after;
     int want;
     size_t max_bytes;
+    const char *const *jobs;        /* only rows of these; NULL: of all jobs */
+    int njobs;
     struct lease_origin origin;     /* of the lease */
     /* out */
     struct check_rows page;         /* the caller frees it; empty after a failure */
@@ -170,10 +172,11 @@ struct store_settle {
  * pass's row with its counts and releases the lease (`finished`). Rows of `unknown_jobs` do not
  * count. If there are others, it changes nothing, and the caller reads on.
  *
- * With `leave` it finishes even if rows remain: locked rows, or a stop. With `skip_scan` as well
- * it does not look for rows at all, because some cannot be read. With `complete` it does not look
- * either, unless the server is no longer the one of `origin`: all rows that can ever be filed there
- * were read and settled.
+ * With `leave` it finishes even if rows remain: locked rows, or a stop, or because only rows of
+ * `jobs` were read. In that case the pass's row has names of other jobs that have rows there, too.
+ * With `skip_scan` as well it does not look for rows at all, because some cannot be read. With
+ * `complete` it does not look either, unless the server is no longer the one of `origin`: all rows
+ * that can ever be filed there were read and settled.
  *
  * Rows filed before `after` meanwhile are found by store_relook: the pass's row stores a
  * transaction id above those of all transactions that the reads may have missed. */
@@ -186,6 +189,8 @@ struct store_finish {
     struct page_cursor after;
     const char *const *unknown_jobs;        /* jobs that this engine does not have */
     int nunknown_jobs;
+    const char *const *jobs;                /* only rows of these were read; NULL: all were */
+    int njobs;
     struct pass_counts counts;
     /* out */
     bool finished;

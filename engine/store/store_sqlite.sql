@@ -121,17 +121,34 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- out: payload text?, origin text?, put_off_at timestamptz?, terms text?
 {page_rows}
 
+-- name: read_page_own
+-- The same, of the jobs in the JSON array :jobs only.
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text
+-- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
+-- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?
+{page_columns}
+  FROM prescient_future_job
+ WHERE {range_of_page} AND job_exec IN (SELECT value FROM json_each(:jobs))
+ ORDER BY priority, id LIMIT :want
+
 -- name: plan
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int4, parent int4, notused int4, detail text
 EXPLAIN QUERY PLAN {page_rows}
 
 -- part: page_rows
+{page_columns}
+  FROM prescient_future_job
+ WHERE {range_of_page}
+ ORDER BY priority, id LIMIT :want
+
+-- part: range_of_page
+next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
+
+-- part: page_columns
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
        job_exec, payload, origin, put_off_at, terms
-  FROM prescient_future_job
- WHERE next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :after_id)
- ORDER BY priority, id LIMIT :want
 
 -- The answers of the page are the table prescient_answers (store_sqlite_answers.c): part 0 is all
 -- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row; 4 and 5 those
@@ -385,17 +402,19 @@ SELECT EXISTS (SELECT 1 FROM prescient_future_job
                   AND job_exec NOT IN (SELECT value FROM json_each(:jobs))) AS has
 
 -- name: finish
--- :jobs is a JSON array of jobs that the engine lacks. :can_read is false when rows cannot be read:
--- then it is unknown which of these have rows there.
+-- :jobs is a JSON array of jobs that the engine lacks, or :own one of those that alone were read.
+-- :can_read is false when rows cannot be read: then it is unknown which jobs have rows there.
 -- in: slot timestamptz, engine text?, late_us int8, took_us int8, clock_us timestamptz,
--- in: {counts int8}, jobs text?, can_read bool
+-- in: {counts int8}, jobs text?, own text?, can_read bool
 INSERT INTO prescient_slot_pass (slot_at, bucket, pass, engine, split, late_us, took_us, recorded_at_us,
                                  {counts}, left_jobs)
 SELECT :slot, -1, 1 + coalesce(max(pass), 0), :engine, 1, :late_us, :took_us, :clock_us, {values_of_counts},
        CASE WHEN :can_read THEN (SELECT group_concat(job_exec, ', ')
                              FROM (SELECT DISTINCT job_exec FROM prescient_future_job
                                    WHERE next_check_at = :slot
-                                     AND job_exec IN (SELECT value FROM json_each(:jobs))
+                                     AND CASE WHEN :own IS NULL
+                                              THEN job_exec IN (SELECT value FROM json_each(:jobs))
+                                              ELSE job_exec NOT IN (SELECT value FROM json_each(:own)) END
                                    ORDER BY job_exec)) END
   FROM prescient_slot_pass WHERE slot_at = :slot AND bucket = -1
 

@@ -10,6 +10,8 @@
 int sqlite_open_slot(struct sqlite_store *db, struct store_call *call);
 int sqlite_renew(struct sqlite_store *db, struct store_call *call);
 int sqlite_release(struct sqlite_store *db, struct store_call *call);
+/* As a JSON array, which the caller frees; NULL for NULL. */
+int sqlite_names_as_json(const char *const *names, int n, char **out, struct err *err);
 int sqlite_finish(struct sqlite_store *db, struct store_call *call);
 int sqlite_relook(struct sqlite_store *db, struct store_call *call);
 int sqlite_pauses(struct sqlite_store *db, struct store_call *call);

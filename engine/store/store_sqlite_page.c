@@ -104,29 +104,56 @@ static int fill_page(struct sqlite_store *db, struct store_read_page *req, sqlit
     return rc;
 }
 
-int sqlite_read_page(struct sqlite_store *db, struct store_call *call)
+/* Begins to read. The columns of both statements are the same. */
+static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, const char *jobs,
+                        sqlite3_stmt **row)
 {
-    struct store_read_page *req = (struct store_read_page *)call;
-    sqlite3_stmt *row = NULL;
-    req->page = (struct check_rows){ 0 };
-    req->has_more = false;
-    req->is_complete = true;            /* writers are serial */
-    req->ndamaged = 0;
-    *req->damage = '\0';
-    int rc = sqlite_query(db, &call->err, &row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
+    if (jobs)
+        return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_OWN,
+                            &(struct sqlite_read_page_own_in){
+            .slot = req->lease.slot,
+            .after_priority = req->after.priority,
+            .after_id = req->after.id,
+            .want = req->want,
+            .jobs = jobs,
+        });
+    return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
         .slot = req->lease.slot,
         .after_priority = req->after.priority,
         .after_id = req->after.id,
         .want = req->want,
     });
+}
+
+static int read_rows(struct sqlite_store *db, struct store_read_page *req, const char *jobs)
+{
+    sqlite3_stmt *row = NULL;
+    int rc = ask_for_rows(db, req, jobs, &row);
     if (rc <= 0)
         return rc;
     struct arena *a = arena_new(PAGE_ARENA);
     req->page = (struct check_rows){ .impl = a, .free_impl = free_page_arena };
-    rc = a ? fill_page(db, req, row, a) : err_set(&call->err, ERR_NOMEM, "out of memory");
+    rc = a ? fill_page(db, req, row, a) : err_set(&req->call.err, ERR_NOMEM, "out of memory");
     sqlite_done(row);
     if (rc < 0)
         check_rows_free(&req->page);
+    return rc;
+}
+
+int sqlite_read_page(struct sqlite_store *db, struct store_call *call)
+{
+    struct store_read_page *req = (struct store_read_page *)call;
+    char *jobs;
+    req->page = (struct check_rows){ 0 };
+    req->has_more = false;
+    req->is_complete = true;            /* writers are serial */
+    req->ndamaged = 0;
+    *req->damage = '\0';
+    int rc = sqlite_names_as_json(req->jobs, req->njobs, &jobs, &call->err);
+    if (rc < 0)
+        return rc;
+    rc = read_rows(db, req, jobs);
+    free(jobs);
     return rc;
 }
 

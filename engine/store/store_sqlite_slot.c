@@ -58,7 +58,7 @@ static void put_json_string(FILE *out, const char *text)
 /* The names as a JSON array for json_each; NULL stays NULL. The caller frees *out. A name that an
  * application has inserted with plain SQL may not be UTF-8: jansson rejects it, but SQLite returns
  * the bytes as they are. */
-static int names_as_json(const char *const *names, int n, char **out, struct err *err)
+int sqlite_names_as_json(const char *const *names, int n, char **out, struct err *err)
 {
     size_t size;
     *out = NULL;
@@ -83,7 +83,7 @@ static int holds_rows(struct sqlite_store *db, const struct store_open_slot *req
 {
     char *jobs;
     struct sqlite_slot_has_rows_out row = { 0 };
-    int rc = names_as_json(req->jobs, req->njobs, &jobs, err);
+    int rc = sqlite_names_as_json(req->jobs, req->njobs, &jobs, err);
     if (rc < 0)
         return rc;
     rc = sqlite_ask(db, err, STATEMENT_SLOT_HAS_ROWS, &row, &(struct sqlite_slot_has_rows_in){
@@ -264,6 +264,9 @@ int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struc
 
 /* ---- the end of a pass ----------------------------------------------------------------------- */
 
+/* As JSON: the jobs that the engine lacks, or those that alone were read (NULL: all were). */
+struct jobs_of_pass { char *unknown, *own; };
+
 static int may_finish(struct sqlite_store *db, const struct store_finish *req, const char *unknown_jobs,
                       bool *rows_left, struct err *err)
 {
@@ -280,8 +283,8 @@ static int may_finish(struct sqlite_store *db, const struct store_finish *req, c
     return rc;
 }
 
-static int record_pass(struct sqlite_store *db, const struct store_finish *req, const char *unknown_jobs,
-                       struct err *err)
+static int record_pass(struct sqlite_store *db, const struct store_finish *req,
+                       const struct jobs_of_pass *jobs, struct err *err)
 {
     const struct pass_counts *c = &req->counts;
 #define COUNT_OF(name, words) .name = c->name,
@@ -292,7 +295,8 @@ static int record_pass(struct sqlite_store *db, const struct store_finish *req, 
         .took_us = c->took_us,
         .clock_us = sqlite_clock_us(db),
         PASS_COUNTS(COUNT_OF)
-        .jobs = unknown_jobs,
+        .jobs = jobs->unknown,
+        .own = jobs->own,
         .can_read = !req->skip_scan,
     });
 #undef COUNT_OF
@@ -303,18 +307,21 @@ int sqlite_finish(struct sqlite_store *db, struct store_call *call)
     static const char *const none[] = { NULL };
     struct store_finish *req = (struct store_finish *)call;
     bool rows_left = false;
-    char *jobs;
+    struct jobs_of_pass jobs = { NULL, NULL };
+    const char *const *unknown = req->nunknown_jobs ? req->unknown_jobs : none;
     req->finished = false;
     int rc = sqlite_check_lease(db, &req->lease, &call->err);
     if (rc < 0)
         return rc;
-    rc = names_as_json(req->nunknown_jobs ? req->unknown_jobs : none, req->nunknown_jobs, &jobs, &call->err);
-    if (rc < 0)
-        return rc;
-    rc = may_finish(db, req, jobs, &rows_left, &call->err);
+    rc = sqlite_names_as_json(unknown, req->nunknown_jobs, &jobs.unknown, &call->err);
+    if (rc >= 0)
+        rc = sqlite_names_as_json(req->jobs, req->njobs, &jobs.own, &call->err);
+    if (rc >= 0)
+        rc = may_finish(db, req, jobs.unknown, &rows_left, &call->err);
     if (rc >= 0 && !rows_left)
-        rc = record_pass(db, req, jobs, &call->err);
-    free(jobs);
+        rc = record_pass(db, req, &jobs, &call->err);
+    free(jobs.unknown);
+    free(jobs.own);
     if (rc < 0)
         return rc;
     if (rows_left)
@@ -370,7 +377,7 @@ int sqlite_fine_slots(struct sqlite_store *db, struct store_call *call)
     req->n = 0;
     req->xmin = req->next_xid = req->incarnation = 0;
     req->clock_us = sqlite_clock_us(db);
-    int rc = names_as_json(req->jobs, req->njobs, &jobs, &call->err);
+    int rc = sqlite_names_as_json(req->jobs, req->njobs, &jobs, &call->err);
     if (rc < 0)
         return rc;
     rc = sqlite_query(db, &call->err, &row, STATEMENT_FINE_SLOTS, &(struct sqlite_fine_slots_in){
@@ -506,7 +513,7 @@ int sqlite_recall(struct sqlite_store *db, struct store_call *call)
     struct store_recall *req = (struct store_recall *)call;
     struct sqlite_recall_end_out end = { 0 };
     char *jobs;
-    int rc = names_as_json(req->jobs, req->njobs, &jobs, &call->err);
+    int rc = sqlite_names_as_json(req->jobs, req->njobs, &jobs, &call->err);
     if (rc < 0)
         return rc;
     rc = sqlite_ask(db, &call->err, STATEMENT_RECALL_END, &end, &(struct sqlite_recall_end_in){

@@ -27,14 +27,15 @@ bool is_after(const struct row *row, const struct page_cursor *after, bool whole
 }
 
 /* The rows of one bucket after the cursor, in order. */
-static int read_bucket(const struct db *db, const struct store_read_page *r, int32_t bucket,
-                       struct sent_check *out)
+static int read_bucket(const struct db *db, const struct message *m, int32_t bucket, struct sent_check *out)
 {
+    const struct store_read_page *r = &m->u.read;
     int n = 0;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct row *row = &db->rows[i];
         if (row->bucket == bucket && row_is_in(&row->is, row, r->lease.slot, bucket) &&
-            is_after(row, &r->after, r->lease.bucket == BUCKET_WHOLE_SLOT))
+            is_after(row, &r->after, r->lease.bucket == BUCKET_WHOLE_SLOT) &&
+            (m->any_job || m->jobs[row->job]))
             out[n++] = (struct sent_check){ i, row->bucket, row->is };
     }
     qsort(out, (size_t)n, sizeof *out, by_place);
@@ -48,7 +49,7 @@ enum served db_read_page(struct db *db, struct message *m)
     struct sent_check found[KEYS_MAX];
     int n = 0;
     for (int b = whole ? 0 : r->lease.bucket; b <= (whole ? BUCKETS - 1 : r->lease.bucket); b++)
-        n += read_bucket(db, r, b, found + n);
+        n += read_bucket(db, m, b, found + n);
     int want = r->want < PAGE_MAX ? r->want : PAGE_MAX;
     if (n > 1 && world_chance(db->w, 50))
         want = (int)world_between(db->w, 1, n);     /* a page is bounded in bytes, too */

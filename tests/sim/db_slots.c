@@ -205,6 +205,19 @@ static unsigned char jobs_of(const struct message *m)
     return out;
 }
 
+/* Of the jobs that were left: where all were read, the engine has named those that have rows. */
+static unsigned char left_by(const struct db *db, const struct message *m)
+{
+    const struct store_finish *f = &m->u.finish;
+    unsigned char out = 0;
+    for (int i = 0; !m->any_job && i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, f->lease.slot, f->lease.bucket) && m->jobs[row->job])
+            out |= (unsigned char)(1 << row->job);
+    }
+    return m->any_job ? jobs_of(m) : out;
+}
+
 /* Rows after the last one that was read. */
 static bool has_unread_rows(const struct db *db, const struct message *m)
 {
@@ -233,7 +246,7 @@ enum served db_finish(struct db *db, struct message *m)
     if (!db->w->wrong[FINISH_KEEPS_LEASE])
         tx_lease(m->tx, lease)->exists = false;
     m->tx->pass = (struct pass){ db_slot(db, f->lease.slot, false), f->lease.bucket,
-                                 f->complete && f->origin.incarnation == db->incarnation, jobs_of(m) };
+                                 f->complete && f->origin.incarnation == db->incarnation, left_by(db, m) };
     f->finished = true;
     return COMMITS;
 }

@@ -48,9 +48,23 @@ static void take_open(struct message *m)
 
 static void take_renew(struct message *m) { take_leases(m, m->u.renew.leases, m->u.renew.n); }
 static void take_release(struct message *m) { take_leases(m, m->u.release.leases, m->u.release.n); }
+/* Those that are left. */
 static void take_finish(struct message *m)
 {
-    mark_jobs(m, m->u.finish.unknown_jobs, m->u.finish.nunknown_jobs);
+    const struct store_finish *f = &m->u.finish;
+    m->any_job = !f->jobs;
+    if (f->jobs)
+        mark_jobs(m, f->jobs, f->njobs);
+    else
+        mark_jobs(m, f->unknown_jobs, f->nunknown_jobs);
+    for (int i = 0; f->jobs && i < JOBS; i++)
+        m->jobs[i] = !m->jobs[i];
+}
+
+static void take_read(struct message *m)
+{
+    m->any_job = !m->u.read.jobs;
+    mark_jobs(m, m->u.read.jobs, m->u.read.njobs);
 }
 
 static void take_fine_slots(struct message *m)
@@ -296,7 +310,7 @@ static const struct {
     [STORE_HELLO] = { "hello", sizeof(struct store_hello), NULL, give_hello },
     [STORE_OPEN_SLOT] = { "open", sizeof(struct store_open_slot), take_open, give_open },
     [STORE_RENEW] = { "renew", sizeof(struct store_renew), take_renew, give_renew },
-    [STORE_READ_PAGE] = { "read", sizeof(struct store_read_page), NULL, give_page },
+    [STORE_READ_PAGE] = { "read", sizeof(struct store_read_page), take_read, give_page },
     [STORE_SETTLE] = { "settle", sizeof(struct store_settle), take_settle, give_settle },
     [STORE_FINISH] = { "finish", sizeof(struct store_finish), take_finish, give_finish },
     [STORE_RELEASE] = { "release", sizeof(struct store_release), take_release, give_nothing },

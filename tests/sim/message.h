@@ -61,8 +61,8 @@ struct message {
         struct store_keep_days days;
         struct store_prune prune;
     } u;
-    bool any_job;                   /* open, fine slots */
-    bool jobs[JOBS];                /* open, fine slots: wanted; finish: left */
+    bool any_job;                   /* open, fine slots, read; finish: all were read */
+    bool jobs[JOBS];                /* open, fine slots, read: wanted; finish: left */
     unsigned char owner[STORE_OWNER_SIZE];
     struct lease leases[WATCHED_MAX_SENT];          /* open: watched; renew, release */
     struct sent_settlement *settlements;
