@@ -8,6 +8,7 @@
 #include "../../engine/rules/slot.h"
 #include "db.h"
 #include "host.h"
+#include "message.h"
 #include "recurrence_rules.h"
 
 struct cause { int64_t until_us; int host, key; const char *what; };
@@ -182,19 +183,29 @@ static void no_run_begins_early(struct world *w, const struct run *run)
                       (long long)run->slot);
 }
 
-static bool every_host_can_run(const struct world *w, int key)
+/* The job's place in the settings of that host; -1: it has none. */
+static int place_of(const struct host *h, int job)
 {
-    for (int i = 0; i < w->shape.hosts; i++)
-        if (!w->hosts[i].usable[w->db->rows[key].job])
-            return false;
-    return true;
+    for (int i = 0; i < h->settings.njobs; i++)
+        if (job_of(h->settings.jobs[i].name) == job)
+            return i;
+    return -1;
 }
 
-/* Seconds are not split between engines: one that lacks the job may have opened it first. */
+/* Seconds are not split between engines: one that lacks the job may have opened it first. Those
+ * that have it may all be such as are called once a slot. */
 static int64_t left_to_others_us(const struct world *w, const struct run *run)
 {
-    bool is_fine = slot_is_fine(run->slot, w->shape.slot_length_s);
-    return is_fine && !every_host_can_run(w, run->key) ? LEFT_US : 0;
+    int64_t us = 0;
+    if (!slot_is_fine(run->slot, w->shape.slot_length_s))
+        return 0;
+    for (int i = 0; i < w->shape.hosts; i++) {
+        int place = place_of(&w->hosts[i], w->db->rows[run->key].job);
+        if (place < 0)
+            return LEFT_US + w->shape.slot_length_s * SECOND_US;
+        us = w->hosts[i].usable[place] ? us : LEFT_US;
+    }
+    return us;
 }
 
 /* A dead engine delays its checks by its lease and by the interval at which others look. The engine

@@ -282,8 +282,12 @@ static void draw_settings(struct host *h)
     s->jobs = h->jobs;
     for (int j = 0; j < JOBS; j++)
         h->jobs[j].attempts = w->shape.attempts;
-    if (w->shape.unknown_job) {         /* a host that has it recalls what the others have put off */
-        s->njobs -= world_chance(w, 800);
+    /* a host that has a job recalls what the others have put off */
+    if (w->shape.unknown_job && world_chance(w, 800)) {
+        s->njobs--;
+        s->jobs += world_chance(w, 500);        /* some lack the first, and others the last */
+    }
+    if (w->shape.unknown_job) {
         s->defaults.horizon_s = UNKNOWN_HORIZON_S;
     }
     /* some hosts have leases of another length */

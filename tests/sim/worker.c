@@ -177,7 +177,8 @@ static struct claimed begin_check(struct worker_sim *w, int index)
                        .failure_count = c.failure_count,
                        .began_us = h->w->now_us,
                        .act = draw_act(h->w) };
-    if (key < 0 || job_of(c.job_name) != c.job)
+    bool is_known = c.job >= 0 && c.job < h->settings.njobs;
+    if (key < 0 || !is_known || strcmp(c.job_name, h->settings.jobs[c.job].name) != 0)
         world_violate(h->w, "a worker was given check %s of job %s (%d)", c.entity_key, c.job_name, c.job);
     if (c.job >= 0 && c.job < JOBS && !w->usable[c.job])
         world_violate(h->w, "a worker was given check %s of job %s, which it cannot run", c.entity_key,

@@ -134,7 +134,7 @@ static void draw_shape(struct world *w)
     s->only_kills = !s->calm && s->hosts > 1 && world_chance(w, 80);
     s->only_locks = !s->calm && !s->only_kills && world_chance(w, 60);
     s->pauses = world_chance(w, 250);
-    s->unknown_job = world_chance(w, 60);
+    s->unknown_job = world_chance(w, 100);
     if (s->only_kills || s->only_locks)
         s->jobs_misbehave = s->jobs_are_slow = s->app_writes = false;
     bool fits = s->slot_length_s >= 23;         /* the longest delays of three, with their timeouts */
@@ -159,7 +159,7 @@ static void say_shape(struct world *w)
         { s->pauses, "what recurs and jobs are paused" },
         { s->jobs_misbehave, "jobs misbehave" },
         { s->jobs_are_slow, "jobs are slow" },
-        { s->unknown_job, "one job is unknown" },
+        { s->unknown_job, "jobs are unknown to some" },
         { s->attempts > 1, "failures are tried again within the slot" },
     };
     char text[240] = "";

@@ -47,7 +47,7 @@ struct shape {
     bool app_writes;                /* applications change things while engines run */
     bool asks_at_once;              /* applications ask for checks in the next second */
     bool jobs_misbehave, jobs_are_slow;
-    bool unknown_job;               /* one job is in no engine's settings */
+    bool unknown_job;               /* most engines lack the first job or the last */
     bool only_kills;                /* the only faults are kills, and one engine survives */
     bool only_locks;                /* the only faults are locks on the opening of a slot */
     int attempts;                   /* of every job, in a slot */
