@@ -71,4 +71,27 @@ all() {
     run_by without $back reslot
     is "$STORE_NAME: reslot takes them, too" "$(slots)" "['$(at $((back + 900)))']"
 }
+
+# What cannot run does not stand before what can: 2,500 checks of a job that is missing, and one
+# that is not, in a slot that a sweep finds.
+behind_many() {
+    "$P" --quiet --config with.cfg init >/dev/null
+    { echo entity_name,entity_key,job_exec,check_at
+      for i in $(seq 2500); do echo "mails,$i,mail,$(at $DUE)"; done
+      echo "goods,1,good,$(at $DUE)"; } >mails.csv
+    "$P" --quiet --config with.cfg enqueue --from mails.csv >/dev/null
+    run_by without $((DUE + 900)) sweep --set split_at=5000
+    is "$STORE_NAME: a sweep runs what it can, and then puts off the rest" \
+        "$("$P" --config with.cfg --json passes | json \
+            "[(p['pass'], p['run'], p['unknown_job'], p['left_jobs']) for p in j if p['pass']]")" \
+        "[(2, 0, 2500, None), (1, 1, 0, 'mail')]"
+    [ "$STORE_NAME" = postgresql ] || return 0
+    is "$STORE_NAME: by a transaction a page, after all others" \
+        "$(psql -qXAt "$PRESCIENT_STORE" -c "SELECT count(DISTINCT f.xmin::text) <= 3,
+            min(f.xmin::text::bigint)
+            > (SELECT max(h.xmin::text::bigint) FROM prescient.future_job_history h)
+            FROM prescient.future_job f")" "t|t"
+}
+
 on_each_store all
+on_each_store behind_many

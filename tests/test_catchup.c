@@ -437,6 +437,30 @@ static void second_looks_at_fine_slots_are_not_waited_for(void)
     end();
 }
 
+/* Putting off what cannot be run may take long, and behind it may be what can. */
+static void a_full_slot_in_which_checks_are_only_put_off_keeps_no_other(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    next_late_slot_is(200);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    targets_put_off(&targets, targets.first);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    next_late_slot_is(300);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    CU_ASSERT_EQUAL(targets.first->slot, 300);
+    catchup_target_over(&env, &c, targets.first);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_ASK);
+    next_late_slot_is(0);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_SLOT);
+    catchup_target_over(&env, &c, targets.first->following);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    end();
+}
+
 static enum target_kind kind_at(int64_t slot)
 {
     for (const struct target *t = fine.first; t; t = t->following)
@@ -529,6 +553,7 @@ static const struct test tests[] = {
     TEST(after_the_one_check_of_an_engine_that_has_loaded_no_job_none_is_asked_for),
     TEST(late_fine_slots_are_run_some_at_once),
     TEST(a_late_full_slot_waits_for_all_and_all_wait_for_it),
+    TEST(a_full_slot_in_which_checks_are_only_put_off_keeps_no_other),
     TEST(fine_slots_are_every_servers),
     TEST(second_looks_at_fine_slots_are_not_waited_for),
     TEST(a_sweeps_second_look_at_a_late_fine_slot_takes_all_its_rows),

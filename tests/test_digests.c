@@ -93,6 +93,7 @@ static void nobodys_digest_is_left_to_others_and_put_off(void)
         CU_ASSERT_TRUE(fixture_logged(&x, "no listener \"late\" with a digest and the job \"j\""));
         page_free(page);
         x.target.kind = TARGET_SWEEP;
+        x.target.puts_off = true;
         page = page_of(TERMS);
         struct settlement *s = taken_in(page);
         CU_ASSERT_EQUAL(s->outcome, OUTCOME_UNKNOWN_JOB);
@@ -107,6 +108,7 @@ static void nobodys_digest_ends_after_the_horizon(void)
 {
     lane_env_begin(&x, "");
     x.target.kind = TARGET_SWEEP;
+    x.target.puts_off = true;
     struct page *page = page_of(TERMS);
     page->rows.checks[0].put_off_at = 1;
     page->now = 400 * 86400;

@@ -234,6 +234,7 @@ static void a_delivery_of_an_unknown_job_tells_it_when_it_is_given_up(void)
     begin(LISTENERS);
     struct page *page = page_of(EVENT("order.late"));
     x.target.kind = TARGET_SWEEP;
+    x.target.puts_off = true;
     page->checks[0].job = -1;
     page->rows.checks[0].put_off_at = 1;
     page->now = FIXTURE_SLOT + 31 * 86400;

@@ -65,6 +65,24 @@ static void an_answer_that_could_not_be_written_keeps_nothing_else_waiting(void)
                     LANE_SETTLE);
 }
 
+static void what_is_only_put_off_comes_after_all_that_may_be_run(void)
+{
+    struct lane_view v = { .has_leases = true, .only_puts_off = true, .can_put_off = true,
+                           .workers_idle = true, .last_due = true, .has_pages = true };
+    CU_ASSERT_EQUAL(decide(v), LANE_SETTLE);    /* a page at a time: no more are kept in memory */
+    v.last_due = false;
+    CU_ASSERT_EQUAL(decide(v), LANE_READ);
+    v.last_due = v.has_errand = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_ERRAND);
+    v.can_open = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_OPEN);
+    v.only_puts_off = false;
+    v.settle_due = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_SETTLE);
+    v.can_read = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_READ);
+}
+
 static void a_stop_settles_what_is_answered_then_gives_leases_back(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){
@@ -100,7 +118,7 @@ static void without_workers_leases_are_given_back(void)
  * it acts on. */
 static void no_combination_leads_to_an_action_without_its_ground(void)
 {
-    for (unsigned bits = 0; bits < 1u << 13; bits++) {
+    for (unsigned bits = 0; bits < 1u << 15; bits++) {
         struct lane_view v = {
             .stopping = bits & 1,
             .workers_idle = bits & 2,
@@ -115,13 +133,15 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
             .workers_broken = bits & 1024,
             .is_urgent = bits & 2048,
             .last_due = bits & 4096,
+            .can_put_off = bits & 8192,
+            .only_puts_off = bits & 16384,
         };
         enum lane_action a = lane_decide(&v);
         bool ground[] = {
             [LANE_WAIT] = true,
             [LANE_OPEN] = v.can_open,
             [LANE_RENEW] = v.has_leases,
-            [LANE_READ] = v.can_read,
+            [LANE_READ] = v.can_read || v.can_put_off,
             [LANE_SETTLE] = v.settle_due || v.last_due,
             [LANE_FINISH] = v.can_finish,
             [LANE_RELEASE] = v.has_leases && !v.has_pages && (v.stopping || v.workers_broken),
@@ -142,6 +162,7 @@ static const struct test tests[] = {
     TEST(a_bucket_is_finished_before_another_slot_is_opened),
     TEST(errands_wait_until_no_lease_is_held),
     TEST(an_answer_that_could_not_be_written_keeps_nothing_else_waiting),
+    TEST(what_is_only_put_off_comes_after_all_that_may_be_run),
     TEST(a_stop_settles_what_is_answered_then_gives_leases_back),
     TEST(an_urgent_errand_comes_before_another_slot_whatever_leases_are_held),
     TEST(without_workers_leases_are_given_back),

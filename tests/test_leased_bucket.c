@@ -26,6 +26,14 @@ static void a_bucket_with_skipped_rows_ends_but_is_not_complete(void)
     CU_ASSERT_TRUE(b.exhausted);
 }
 
+/* Rows of other jobs were not read. */
+static void a_bucket_of_which_only_own_jobs_were_read_ends_but_is_not_complete(void)
+{
+    struct leased_bucket b = { .saw_all = true, .nread = 7, .ntouched = 7, .reads_own = true };
+    CU_ASSERT_TRUE(leased_bucket_ends_anyway(&b));
+    CU_ASSERT_FALSE(leased_bucket_is_complete(&b));
+}
+
 /* The store is given their names, so that it knows that nothing else is left. */
 static void unknown_jobs_are_named_once_each(void)
 {
@@ -71,6 +79,7 @@ static void a_bucket_goes_on_while_something_is_settled_and_ends_after_many_roun
 static const struct test tests[] = {
     TEST(a_bucket_is_complete_when_all_that_was_read_is_written),
     TEST(a_bucket_with_skipped_rows_ends_but_is_not_complete),
+    TEST(a_bucket_of_which_only_own_jobs_were_read_ends_but_is_not_complete),
     TEST(unknown_jobs_are_named_once_each),
     TEST(with_too_many_unknown_jobs_the_bucket_ends_whatever_is_in_it),
     TEST(a_bucket_goes_on_while_something_is_settled_and_ends_after_many_rounds_without),

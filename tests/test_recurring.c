@@ -497,6 +497,7 @@ static void terms_that_cannot_be_read_here_are_left_to_others_and_never_end(void
         CU_ASSERT_TRUE(fixture_logged(&x, "waits for an engine that can read this"));
         page_free(page);
         x.target.kind = TARGET_SWEEP;
+        x.target.puts_off = true;
         page = page_of(terms[i]);
         page->rows.checks[0].put_off_at = 1;
         take_in(page);

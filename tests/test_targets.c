@@ -1,4 +1,5 @@
 /* test_targets.c - the slots that are to be run, and the order of their opening. */
+#include "../engine/rules/slot.h"
 #include "../engine/run/targets.h"
 #include "test.h"
 
@@ -104,6 +105,63 @@ static void a_target_is_over_when_nothing_is_left_and_no_lease_is_held(void)
     CU_ASSERT_TRUE(target_is_over(&t, true));
 }
 
+/* What cannot be run does not stand before what can. */
+static void a_sweep_puts_off_what_it_left_after_all_other_slots(void)
+{
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
+    struct target *t = targets_add(&all, TARGET_SWEEP, 900, 0);
+    targets_add(&all, TARGET_SWEEP, 1800, 0);
+    targets_add(&all, TARGET_RESLOT, 2700, 0);
+    t->was_taken = t->left_some = t->exhausted = t->first_open = true;
+    t->skipped_buckets = 7;
+    CU_ASSERT_TRUE(target_has_to_put_off(t));
+    targets_put_off(&all, t);
+    CU_ASSERT(!t->exhausted && !t->first_open && !t->skipped_buckets);
+    CU_ASSERT_FALSE(target_has_to_put_off(t));
+    static const int64_t order[] = { 1800, 900, 2700 };
+    for (int i = 0; i < 3; i++) {
+        struct target *next = targets_to_open(&all, 0);
+        CU_ASSERT_EQUAL_FATAL(next->slot, order[i]);
+        next->is_opening = true;
+    }
+    targets_release(&all);
+}
+
+static void a_slot_whose_last_page_had_nothing_to_run_comes_after_others_of_its_kind(void)
+{
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
+    struct target *old = targets_add(&all, TARGET_SLOT, 900, 0);
+    struct target *next = targets_add(&all, TARGET_SLOT, 1800, 0);
+    targets_add(&all, TARGET_RELOOK, 450, 0);
+    old->is_barren = true;
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 0), next);
+    next->is_barren = true;
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 0), old);
+    next->is_barren = false;
+    next->exhausted = true;
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 0), old);     /* before a second look all the same */
+    targets_release(&all);
+}
+
+static void only_a_sweep_that_left_something_or_took_nothing_has_to_put_off(void)
+{
+    static const struct { struct target t; bool has; } all[] = {
+        { { .kind = TARGET_SWEEP, .was_taken = true }, false },
+        { { .kind = TARGET_SWEEP, .was_taken = true, .left_some = true }, true },
+        { { .kind = TARGET_SWEEP }, true },
+        { { .kind = TARGET_SWEEP, .held_by_others = 1 }, false },
+        { { .kind = TARGET_SWEEP, .unopened = true, .left_some = true }, false },
+        { { .kind = TARGET_SLOT, .left_some = true }, false },
+        { { .kind = TARGET_RELOOK, .left_some = true }, false },
+        { { .kind = TARGET_RESLOT, .left_some = true }, false },
+        { { .kind = TARGET_SWEEP, .slot = SLOT_PAUSES_FROM }, false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_EQUAL(target_has_to_put_off(&all[i].t), all[i].has);
+}
+
 static const struct test tests[] = {
     TEST(slots_come_before_second_looks_and_these_before_late_slots_oldest_first),
     TEST(a_slot_is_in_the_list_once),
@@ -112,6 +170,9 @@ static const struct test tests[] = {
     TEST(only_a_daemons_slot_is_waited_for_longer_than_half_a_minute),
     TEST(a_slot_that_has_not_begun_is_waited_for_a_second),
     TEST(a_target_is_over_when_nothing_is_left_and_no_lease_is_held),
+    TEST(a_sweep_puts_off_what_it_left_after_all_other_slots),
+    TEST(a_slot_whose_last_page_had_nothing_to_run_comes_after_others_of_its_kind),
+    TEST(only_a_sweep_that_left_something_or_took_nothing_has_to_put_off),
     { NULL, NULL },
 };
 const struct suite suite_targets = { "targets", NULL, NULL, tests };

@@ -165,7 +165,14 @@ static void checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep(v
     CU_ASSERT_EQUAL(x.bucket.nunknown_jobs, 1);
     CU_ASSERT_STRING_EQUAL(x.bucket.unknown_jobs[0], "j");
     page_free(page);
+    CU_ASSERT_TRUE(x.target.left_some);
+    /* by its second round only: the first one runs what can be run */
     x.target.kind = TARGET_SWEEP;
+    page = fixture_page(&x, 2);
+    take_in(page);
+    CU_ASSERT_EQUAL(page->counts[CHECK_OVER], 2);
+    page_free(page);
+    x.target.puts_off = true;
     page = fixture_page(&x, 2);
     take_in(page);
     CU_ASSERT_EQUAL(page->counts[CHECK_ANSWERED], 2);

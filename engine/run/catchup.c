@@ -24,6 +24,20 @@ void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_
                            .recalling = recalling };
 }
 
+static bool is_fine(const struct plan_env *env, int64_t slot)
+{
+    return slot_is_fine(slot, env->clocks->slot_length_s);
+}
+
+/* Full slots are taken one at a time, but for what is only put off there. */
+static bool may_ask_on(const struct plan_env *env, const struct catchup *c)
+{
+    for (int i = 0; i < c->nunder_way; i++)
+        if (!is_fine(env, c->under_way[i]) && !plan_only_puts_off(env, c->under_way[i]))
+            return false;
+    return c->nunder_way < CATCHUP_AT_ONCE && !c->found_all;
+}
+
 void catchup_tick(const struct plan_env *env, struct catchup *c)
 {
     switch (c->step) {
@@ -57,14 +71,12 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
                                    .full = c->full });
         break;
     case CATCHUP_SLOT:
+        if (may_ask_on(env, c))
+            c->step = CATCHUP_ASK;
+        break;
     case CATCHUP_DONE:
         break;
     }
-}
-
-static bool is_fine(const struct plan_env *env, int64_t slot)
-{
-    return slot_is_fine(slot, env->clocks->slot_length_s);
 }
 
 /* With slots split between servers (`serve`), leave another server's slot to it for one hour; after
@@ -109,14 +121,6 @@ static void skip(struct catchup *c, int64_t slot)
 {
     if (!c->skipped_from || slot < c->skipped_from)
         c->skipped_from = slot;
-}
-
-static bool may_ask_on(const struct plan_env *env, const struct catchup *c)
-{
-    for (int i = 0; i < c->nunder_way; i++)
-        if (!is_fine(env, c->under_way[i]))
-            return false;
-    return c->nunder_way < CATCHUP_AT_ONCE && !c->found_all;
 }
 
 static void tell_of_refiled(const struct plan_env *env, struct catchup *c)

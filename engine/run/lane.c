@@ -40,8 +40,12 @@ enum lane_action lane_decide(const struct lane_view *v)
         return LANE_ERRAND;
     if (v->can_open)
         return LANE_OPEN;
-    if (v->last_due)                    /* it is likely to fail again */
+    if (v->has_errand && v->only_puts_off)      /* it may find something that can be run */
+        return LANE_ERRAND;
+    if (v->last_due)                    /* it is likely to fail again, or runs nothing */
         return LANE_SETTLE;
+    if (v->can_put_off)
+        return LANE_READ;
     if (v->has_errand && !v->has_leases)
         return LANE_ERRAND;
     return LANE_WAIT;
@@ -64,6 +68,15 @@ static bool can_take_in(const struct lane *l, const struct leased_bucket *bucket
     return bucket->target->kind == TARGET_RESLOT || (pool_is_ready(pool) && !pool_broken(pool));
 }
 
+/* While checks are only put off, others can be opened that are run. */
+static bool can_open(const struct lane *l, const struct leased_bucket *to_read, int64_t now_us)
+{
+    const struct target *t = targets_to_open(l->env->targets, now_us);
+    if (!t || l->nbuckets == LANE_BUCKETS || !l->env->clocks->is_known || pool_broken(l->env->pool))
+        return false;
+    return !to_read || (to_read->target->puts_off && !t->puts_off);
+}
+
 static struct lane_view look(const struct lane *l)
 {
     const struct lane_env *env = l->env;
@@ -73,6 +86,9 @@ static struct lane_view look(const struct lane *l)
     int waiting = lane_waiting_checks(l);
     bool is_broken = pool_broken(env->pool) != NULL;
     bool may_settle = agenda_next_us(&l->settles) <= now;
+    bool may_read = l->npages < (env->health->is_degraded ? 1 : LANE_PAGES) && waiting < s->page &&
+                    can_take_in(l, to_read);
+    bool puts_off = to_read && to_read->target->puts_off;
     return (struct lane_view){
         .stopping = env->shutdown->stopping,
         .workers_idle = waiting == 0 && pool_wants_work(env->pool),
@@ -80,15 +96,15 @@ static struct lane_view look(const struct lane *l)
         .renew_due = l->nbuckets && (l->in_doubt || now >= renew_at_us(l)),
         .settle_due = may_settle && settle_due(l->pages, s->settle_after_us, now, false),
         .last_due = may_settle && settle_due(l->pages, s->settle_after_us, now, true),
-        .can_read = l->npages < (env->health->is_degraded ? 1 : LANE_PAGES) && waiting < s->page &&
-                    can_take_in(l, to_read),
+        .can_read = may_read && !puts_off,
+        .can_put_off = may_read && puts_off,
         .can_finish = lane_bucket_to_finish(l) != NULL,
-        .can_open = l->nbuckets < LANE_BUCKETS && !to_read && env->clocks->is_known && !is_broken &&
-                    targets_to_open(env->targets, now),
+        .can_open = can_open(l, to_read, now),
         .has_errand = errands_wait(env->errands),
         .is_urgent = errands_are_urgent(env->errands, now),
         .has_leases = l->nbuckets > 0,
         .has_pages = l->npages > 0,
+        .only_puts_off = lane_only_puts_off(l),
     };
 }
 

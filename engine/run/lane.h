@@ -24,13 +24,15 @@ struct lane_view {                  /* all that the decision rests on */
     bool workers_idle;              /* they have nothing to run */
     bool workers_broken;            /* none gets ready: nothing can be run */
     bool renew_due, settle_due;
-    bool last_due;                  /* an answer that could not be written is to be tried again */
+    bool last_due;                  /* an answer that could not be written, or checks that are put off */
     bool can_read;                  /* a bucket is not exhausted and there is room for a page */
+    bool can_put_off;               /* the same, and checks are only put off there */
     bool can_finish;                /* a bucket is exhausted and all its pages are over */
     bool can_open;                  /* a target is waiting and there is room for a lease */
     bool has_errand;
     bool is_urgent;                 /* the errand comes before other slots, whatever leases are held */
     bool has_leases, has_pages;
+    bool only_puts_off;             /* in all buckets whose leases it has */
 };
 enum lane_action lane_decide(const struct lane_view *view);
 

@@ -23,12 +23,27 @@ static int64_t rests_until(const struct lane *l, const struct leased_bucket *buc
     return pausing_rests_until(l->env->pausing, now_us(l->env));
 }
 
+/* Those in which checks are put off come last. */
 struct leased_bucket *lane_bucket_to_read(const struct lane *l)
 {
+    struct leased_bucket *last = NULL;
+    for (int i = 0; i < l->nbuckets; i++) {
+        struct leased_bucket *bucket = l->buckets[i];
+        if (bucket->exhausted || rests_until(l, bucket))
+            continue;
+        if (!bucket->target->puts_off)
+            return bucket;
+        last = last ? last : bucket;
+    }
+    return last;
+}
+
+bool lane_only_puts_off(const struct lane *l)
+{
     for (int i = 0; i < l->nbuckets; i++)
-        if (!l->buckets[i]->exhausted && !rests_until(l, l->buckets[i]))
-            return l->buckets[i];
-    return NULL;
+        if (!l->buckets[i]->target->puts_off)
+            return false;
+    return true;
 }
 
 int64_t lane_rests_until(const struct lane *l)
@@ -165,13 +180,19 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
     if (!l->env->clocks->virtual_now)   /* it says nothing of those who file by the real clock */
         bucket->origin = *origin;
     t->leased++;
+    t->was_taken = true;
     if (t->kind != TARGET_RESLOT)
         pool_start(l->env->pool);       /* an empty slot never gets here, and starts no worker */
 }
 
 void lane_target_over(struct lane *l, struct target *t)
 {
-    if (target_is_over(t, l->env->shutdown->stopping))
+    bool stopping = l->env->shutdown->stopping;
+    if (!target_is_over(t, stopping))
+        return;
+    if (!stopping && target_has_to_put_off(t))
+        targets_put_off(l->env->targets, t);
+    else
         l->env->events.target_over(l->env->events.ctx, t);
 }
 

@@ -50,7 +50,7 @@ static void begin_open(struct lane *l)
      * put there by hand. A slot that is only being run for the first time is not asked: its buckets
      * that are done have just been emptied. */
     o->again = !t->first_open;
-    bool takes_all = t->kind == TARGET_SWEEP || t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
+    bool takes_all = t->puts_off || t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
     if (!takes_all && !t->is_final) {
         o->jobs = env->jobs->names;
         o->njobs = env->jobs->nnames;
@@ -246,6 +246,16 @@ static void end_renew(struct lane *l, int rc)
 
 /* ---- read ---- */
 
+/* Where a page had checks that cannot be run here, the other pages may have little else: those that
+ * can be run are not to stand behind them. A pause holds checks of any job, and a command that no
+ * sweep follows reports what it leaves. */
+static bool reads_own(const struct lane *l, const struct leased_bucket *bucket)
+{
+    const struct target *t = bucket->target;
+    return t->left_some && !t->puts_off && !t->is_final && t->kind != TARGET_RESLOT &&
+           !l->env->pausing->pauses.n;
+}
+
 static void begin_read(struct lane *l)
 {
     const struct settings *s = l->env->settings;
@@ -261,6 +271,11 @@ static void begin_read(struct lane *l)
         r->want = PAUSING_PAGE;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = bucket->origin;
+    if (reads_own(l, bucket)) {
+        r->jobs = l->env->jobs->names;
+        r->njobs = l->env->jobs->nnames;
+        bucket->reads_own = true;
+    }
     lane_send(l, &r->call);
 }
 
@@ -327,6 +342,7 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
     }
     lane_add_page(l, bucket, page);
     verdict_take_in(env, page, now);
+    bucket->target->is_barren = !page_waiting(page);
     if (!pool_offer(env->pool, page)) {
         skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
@@ -357,6 +373,8 @@ static void end_read(struct lane *l, int rc)
         pausing_note_page(l->env->pausing, r->page.n, now_us(l));
     if (r->page.n > 0)
         take_page(l, bucket, &r->page);
+    else
+        bucket->target->is_barren = true;
     check_rows_free(&r->page);
 }
 
@@ -379,6 +397,10 @@ static void begin_finish(struct lane *l)
     f->after = bucket->cursor;
     f->unknown_jobs = (const char *const *)bucket->unknown_jobs;
     f->nunknown_jobs = bucket->nunknown_jobs;
+    if (bucket->reads_own && !bucket->skips_scan) {
+        f->jobs = l->env->jobs->names;
+        f->njobs = l->env->jobs->nnames;
+    }
     f->counts = bucket->counts;
     FAILPOINT("before-finish");
     lane_send(l, &f->call);

@@ -41,7 +41,7 @@ bool leased_bucket_is_complete(const struct leased_bucket *b)
 
 bool leased_bucket_ends_anyway(const struct leased_bucket *b)
 {
-    return b->finish_anyway || b->rounds >= ROUNDS_MAX;
+    return b->finish_anyway || b->reads_own || b->rounds >= ROUNDS_MAX;
 }
 
 void leased_bucket_go_on(struct leased_bucket *b)

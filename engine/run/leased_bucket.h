@@ -20,6 +20,9 @@ struct leased_bucket {
     /* checks read, and those of them that a settle is known to have written */
     int64_t nread, ntouched;
     bool exhausted;                 /* the last read found no more */
+    /* From some read on, only checks of jobs that can be run here were read. The others stay, and
+     * what came in meanwhile is the second look's. */
+    bool reads_own;
     bool finish_anyway;             /* it is finished whatever rows are still in it */
     bool skips_scan;                /* a finish met a corrupt block: the next does not look at rows */
     int damaged_reads;              /* how often in a row a read met a corrupt block */

@@ -13,6 +13,14 @@ bool plan_has_target(const struct plan_env *env, int64_t slot)
     return targets_have(list_of(env, slot), slot);
 }
 
+bool plan_only_puts_off(const struct plan_env *env, int64_t slot)
+{
+    for (const struct target *t = list_of(env, slot)->first; t; t = t->following)
+        if (t->slot == slot)
+            return t->puts_off;
+    return false;
+}
+
 static struct target *add(const struct plan_env *env, enum target_kind kind, int64_t slot)
 {
     struct target *t = targets_add(list_of(env, slot), kind, slot, plan_mono_us(env));

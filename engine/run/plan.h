@@ -62,6 +62,8 @@ static inline void plan_wake_at(const struct plan_env *env, int64_t at_us)
 }
 
 bool plan_has_target(const struct plan_env *env, int64_t slot);
+/* Of that slot only checks are left that are put off. */
+bool plan_only_puts_off(const struct plan_env *env, int64_t slot);
 /* Full and fine slots have lanes, and lists, of their own. False when there is no memory for it,
  * which the log says. */
 bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot);

@@ -27,7 +27,7 @@ void settler_release(struct settler *s)
 
 static bool comes_last(const struct page *p)
 {
-    return p->met_locked || page_is_all_isolated(p);
+    return p->met_locked || page_is_all_isolated(p) || p->bucket->target->puts_off;
 }
 
 struct page *settle_due(struct page *pages, int64_t settle_after_us, int64_t now_us, bool last)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../rules/retry.h"
+#include "../rules/slot.h"
 #include "counts.h"
 
 enum {
@@ -13,24 +14,43 @@ enum {
     NEARLY_DUE_US = 1000 * 1000
 };
 
-static bool comes_before(const struct target *t, enum target_kind kind, int64_t slot)
+static bool comes_before(const struct target *t, const struct target *other)
 {
-    return t->kind < kind || (t->kind == kind && t->slot < slot);
+    if (t->kind != other->kind)
+        return t->kind < other->kind;
+    if (t->puts_off != other->puts_off)
+        return other->puts_off;
+    return t->slot < other->slot;
+}
+
+static void insert(struct targets *all, struct target *t)
+{
+    struct target **at = &all->first;
+    while (*at && comes_before(*at, t))
+        at = &(*at)->following;
+    t->following = *at;
+    *at = t;
+}
+
+static void take_out(struct targets *all, const struct target *t)
+{
+    struct target **at = &all->first;
+    while (*at && *at != t)
+        at = &(*at)->following;
+    if (*at)
+        *at = t->following;
 }
 
 struct target *targets_add(struct targets *all, enum target_kind kind, int64_t slot, int64_t now_us)
 {
-    struct target **at = &all->first;
     for (struct target *t = all->first; t; t = t->following)
         if (t->slot == slot)
             return t;
-    while (*at && comes_before(*at, kind, slot))
-        at = &(*at)->following;
     struct target *t = malloc(sizeof *t);
     if (!t)
         return NULL;
-    *t = (struct target){ .kind = kind, .slot = slot, .began_us = now_us, .following = *at };
-    *at = t;
+    *t = (struct target){ .kind = kind, .slot = slot, .began_us = now_us };
+    insert(all, t);
     return t;
 }
 
@@ -44,13 +64,9 @@ bool targets_have(const struct targets *all, int64_t slot)
 
 void targets_remove(struct targets *all, struct target *t)
 {
-    for (struct target **at = &all->first; *at; at = &(*at)->following)
-        if (*at == t) {
-            *at = t->following;
-            agenda_unset(all->agenda, &t->retry);
-            free(t);
-            return;
-        }
+    take_out(all, t);
+    agenda_unset(all->agenda, &t->retry);
+    free(t);
 }
 
 void targets_release(struct targets *all)
@@ -70,10 +86,17 @@ void targets_drop_older(struct targets *all, int64_t slot)
 
 struct target *targets_to_open(const struct targets *all, int64_t now_us)
 {
-    for (struct target *t = all->first; t; t = t->following)
-        if (!t->exhausted && !t->is_opening && t->retry_us <= now_us)
+    struct target *first = NULL;
+    for (struct target *t = all->first; t; t = t->following) {
+        if (t->exhausted || t->is_opening || t->retry_us > now_us)
+            continue;
+        if (first && (t->kind != first->kind || t->puts_off != first->puts_off))
+            break;
+        if (!t->is_barren)
             return t;
-    return NULL;
+        first = first ? first : t;
+    }
+    return first;
 }
 
 bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint64_t random)
@@ -113,4 +136,20 @@ void target_bucket_over(struct target *t, const struct pass_counts *counts)
 bool target_is_over(const struct target *t, bool stopping)
 {
     return !t->leased && !t->is_opening && (t->exhausted || stopping);
+}
+
+bool target_has_to_put_off(const struct target *t)
+{
+    if (t->kind != TARGET_SWEEP || t->puts_off || t->unopened || slot_is_of_pause(t->slot))
+        return false;
+    return t->left_some || (!t->was_taken && !t->held_by_others);
+}
+
+void targets_put_off(struct targets *all, struct target *t)
+{
+    take_out(all, t);
+    t->puts_off = true;
+    t->exhausted = t->first_open = false;
+    t->skipped_buckets = 0;
+    insert(all, t);
 }

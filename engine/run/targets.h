@@ -22,6 +22,12 @@ struct target {
     /* It was not opened, or not to its end: the plan that asked for it has to ask again. */
     bool unopened;
     bool is_final;                  /* no sweep comes after it: checks that it leaves are told */
+    /* A sweep passes over a slot once for checks that can be run here, and once more, after all
+     * else, to put off those that cannot. */
+    bool puts_off;                  /* that is this one */
+    bool was_taken;                 /* a lease of it */
+    bool left_some;                 /* checks that cannot be run here */
+    bool is_barren;                 /* the last page of it had nothing to run here */
     int held_by_others;             /* leases of it */
     int leased;                     /* leases of it that our lanes hold */
     /* since when the database's clock has it in the future; 0: it does not */
@@ -52,7 +58,8 @@ bool targets_have(const struct targets *all, int64_t slot);
 void targets_drop_older(struct targets *all, int64_t slot);
 void targets_remove(struct targets *all, struct target *t);
 
-struct target *targets_to_open(const struct targets *all, int64_t now_us);    /* the next one, or NULL */
+/* The next one, or NULL: the first, but one that is barren comes after others of its kind. */
+struct target *targets_to_open(const struct targets *all, int64_t now_us);
 
 /* A lock kept it from being opened. It is tried again after a pause that grows; `random` is its
  * jitter. True when that has just begun. */
@@ -74,5 +81,10 @@ void target_opened(struct target *t);
 void target_bucket_over(struct target *t, const struct pass_counts *counts);
 /* Nothing of it is left to take, and no lane holds a lease of it. At a stop nothing is taken. */
 bool target_is_over(const struct target *t, bool stopping);
+/* It is over, but for checks that are to be put off: it left some, or none of its leases was wanted
+ * for those that can be run here. */
+bool target_has_to_put_off(const struct target *t);
+/* Its second round begins, behind the first ones of all others. */
+void targets_put_off(struct targets *all, struct target *t);
 
 #endif

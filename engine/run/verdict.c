@@ -208,10 +208,12 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
 }
 
 /* Its slot has just come, and another engine may have the job; else the sweep puts it off, and
- * reports it. Where no sweep follows, it is reported here. */
+ * reports it, once it has taken what can be run here. Where no sweep follows, it is reported
+ * here. */
 static void leave_to_others(const struct lane_env *env, struct leased_bucket *bucket, const struct check *c)
 {
     leased_bucket_skip_job(bucket, c->job_exec);
+    bucket->target->left_some = true;
     if (!bucket->target->is_final)
         return;
     trouble_note_left(env->trouble, c);
@@ -242,7 +244,7 @@ static enum way way_of(const struct lane_env *env, const struct leased_bucket *b
     if (kind == TARGET_RESLOT)
         return WAY_RESLOT;
     if (job < 0)
-        return kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
+        return bucket->target->puts_off ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
     return jobs_is_held(env->jobs, job, bucket->lease.slot) ? WAY_HELD_BACK : WAY_RUN;
 }
 
@@ -258,7 +260,8 @@ static enum way way_of_recurring(const struct lane_env *env, struct page *page, 
     case RECURRING_UNREADABLE:
         break;
     }
-    return page->bucket->target->kind == TARGET_SWEEP ? WAY_UNKNOWN_JOB : WAY_LEAVE;
+    page->bucket->target->left_some = true;
+    return page->bucket->target->puts_off ? WAY_UNKNOWN_JOB : WAY_LEAVE;
 }
 
 static void take_in(const struct lane_env *env, struct page *page, int i, int64_t now_us)
