@@ -2,6 +2,7 @@
 # cli_put_back.sh - a copy of the store's files is put back, and counts its events anew: a consumer
 # that had read further is refused or shown all of them, and skips none, also when the copy has
 # counted past its cursor. By `cp` of a SQLite file, and of the data folder of a server of its own.
+# night: a server that is copied and started again
 # about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

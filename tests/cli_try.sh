@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # prescient try: one look of a job, as a worker would make it, and nothing is written down.
+# night: a process for each look
 # about 20 s
 . "$(dirname "$0")/lib.sh"
 

@@ -2,6 +2,7 @@
 # t_job_is_back.sh - checks were put off because no engine had their job: an engine that has it
 # files them into the next slot, however long they would have waited. One that cannot load the job
 # moves one of them at most.
+# night: engines that come and go; the contract asks for the same in the gate
 # about 25 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # t_two_engines.sh - several engines on the same slots at once, on both stores: run log and history
 # hold each check exactly once, the engines' own counts add up to it, every lease is given back.
+# night: engines on a thousand checks; the simulation asks for the same in the gate
 # not for coverage
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
