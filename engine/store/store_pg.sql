@@ -639,7 +639,7 @@ archived AS (
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
            CASE WHEN e.payload IS NOT NULL
                  AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
-                     IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+                     IN {outcomes_of_trouble}
                 THEN e.payload END
       FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at,
             CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
@@ -836,7 +836,7 @@ archived AS (
            coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0),
            e.run_us,
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
-           CASE WHEN e.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+           CASE WHEN e.outcome IN {outcomes_of_trouble}
                 THEN e.payload END
       FROM (SELECT w.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[w.place] END AS run_at,
                    CASE r.ran WHEN 1 THEN (:run_us)[w.place] END AS run_us,
@@ -1997,8 +1997,12 @@ e.check_count::bigint + 1
 h.check_count::bigint + CASE WHEN h.outcome NOT IN ('resolved', 'unknown_job') OR h.failure_count > 0
                              THEN 1 ELSE 0 END
 
+-- part: outcomes_of_trouble
+-- Those after which `retry` files a check again.
+('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+
 -- part: failed_history
-h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+h.outcome IN {outcomes_of_trouble}
 
 -- name: retry_found
 -- The newest failure of each check, unless the check has ended well since: as marks, newest first,
@@ -2241,7 +2245,7 @@ WITH seen AS MATERIALIZED (
                                  to_timestamp(:since::bigint), NULL, :most::bigint, :within_ms::integer) h
      WHERE h.entity_name IS NOT NULL),
 judged AS (
-    SELECT s.*, s.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job') AS has_failed,
+    SELECT s.*, s.outcome IN {outcomes_of_trouble} AS has_failed,
            s.outcome = 'job_broken' AS is_broken
       FROM seen s)
 SELECT j.job_exec, count(*) AS runs, count(*) FILTER (WHERE j.has_failed) AS failed,

@@ -852,8 +852,12 @@ SELECT what, name, state, counted AS checks,
  ORDER BY ended_at_us IS NOT NULL, CASE WHEN ended_at_us IS NULL THEN slot_at END, slot_at DESC
  LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
+-- part: outcomes_of_trouble
+-- Those after which `retry` files a check again.
+('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+
 -- part: failed_history
-outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job')
+outcome IN {outcomes_of_trouble}
 
 -- name: retry_found
 -- See the same block of store_pg.sql. A mark is the id of a row, and max(id) picks the newest one
@@ -1052,7 +1056,7 @@ WITH seen AS MATERIALIZED (
          ORDER BY ended_at_us DESC LIMIT coalesce(CAST(:most AS INTEGER), 10000))),
 judged AS (
     SELECT job_exec, at_us, note,
-           outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job') AS has_failed,
+           outcome IN {outcomes_of_trouble} AS has_failed,
            outcome = 'job_broken' AS is_broken
       FROM seen WHERE at_us >= CAST(:since AS INTEGER) * 1000000)
 SELECT job_exec, count(*) AS runs, sum(has_failed) AS failed, sum(is_broken) AS broken,
