@@ -35,7 +35,7 @@ night analysis      $make analyze
 night fuzz          $make $sanitized fuzz-corpus
 night drivers       ./quickstart.sh drivers
 night model         make -s model
-night simulation    make -s sim SEEDS=20000
+night simulation    env -u SEED make -s sim SEEDS=20000
 night faults        make -s -j"$jobs" faults SEED=$seed
 night planted       make -s planted SEED=$seed
 night storm         make -s storm SECONDS=600 SEED=$seed
