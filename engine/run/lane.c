@@ -71,10 +71,11 @@ static bool can_take_in(const struct lane *l, const struct leased_bucket *bucket
 /* While checks are only put off, others can be opened that are run. */
 static bool can_open(const struct lane *l, const struct leased_bucket *to_read, int64_t now_us)
 {
-    const struct target *t = targets_to_open(l->env->targets, now_us);
-    if (!t || l->nbuckets == LANE_BUCKETS || !l->env->clocks->is_known || pool_broken(l->env->pool))
+    bool reads_on = to_read && !to_read->target->puts_off;
+    if (reads_on || l->nbuckets == LANE_BUCKETS || !l->env->clocks->is_known || pool_broken(l->env->pool))
         return false;
-    return !to_read || (to_read->target->puts_off && !t->puts_off);
+    const struct target *t = targets_to_open(l->env->targets, now_us);
+    return t && !(to_read && t->puts_off);
 }
 
 static struct lane_view look(const struct lane *l)
