@@ -48,7 +48,9 @@ CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIE $(PROTECT) $(INSTRUME
   -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' \
   $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = -pie $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
-LIBS := $(shell pkg-config --libs $(PKGS)) -ldl -lm
+# The program loads libpq when it needs it (engine/pg/libpq.h); bench and tests call more of it.
+LIBS := $(shell pkg-config --libs $(filter-out libpq,$(PKGS))) -ldl -lm
+LIBPQ := $(shell pkg-config --libs libpq)
 
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 BENCH := $(wildcard bench/bench_*.c)
@@ -97,7 +99,7 @@ $(BUILD)/prescient: $(BUILD)/engine/main.o $(ENGINE_O)
 
 # What `prescient bench` starts: on the engine's objects, with one command, its own.
 $(BUILD)/prescient-bench: $(BENCH_O)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(LIBPQ)
 
 # The same program with failpoints (engine/base/failpoint.h): only their files are compiled again.
 FAILPOINTS := $(shell grep -l 'base/failpoint.h\|"failpoint.h"' engine/*/*.c)
@@ -112,7 +114,7 @@ $(BUILD)/failpoints/%.o: %.c $(BUILD)/flags | $(DIALECTS:%=$(BUILD)/sql/%_statem
 	$(CC) $(CFLAGS_ALL) -DPRESCIENT_FAILPOINTS -MMD -MP -c -o $@ $<
 
 $(BUILD)/test: $(TESTS_O) $(ENGINE_O)
-	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(shell pkg-config --libs cunit)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS) $(LIBPQ) $(shell pkg-config --libs cunit)
 
 $(BUILD)/sim: $(SIM_O) $(ENGINE_O)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ $(LIBS)

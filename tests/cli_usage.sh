@@ -67,3 +67,21 @@ has "a password is not printed" "$($P config --config sample.cfg --store postgre
 ok "a reader that goes away is no trouble" bash \
     -c "set -o pipefail; $P --help | head -1; $P config --sample --config sample.cfg | head -1"
 fails_with 1 "cannot write the output" bash -c "$P --help > /dev/full"
+
+# libpq is loaded when a PostgreSQL is named, and by nothing else
+rm prescient.cfg
+mkdir broken && echo "no library" > broken/libpq.so.5
+without_libpq() { LD_LIBRARY_PATH=$TMP/broken "$@"; }
+fails_with 78 "PostgreSQL: its client library cannot be loaded ($TMP/broken/libpq.so.5: " \
+    without_libpq $P --store "postgresql://u@/d?host=/nowhere" list
+has "and the message says what to install" \
+    "$(without_libpq $P --store "postgresql://u@/d?host=/nowhere" list 2>&1)" "; install libpq5"
+has "version says that there is none" "$(without_libpq $P version)" "libpq none"
+cat > alone.cfg <<'END'
+store = "sqlite:alone.db";
+jobs = { noop = { plugin = "noop"; settings = { answer = "done"; }; }; };
+END
+is "a store in a file needs none, nor do the workers that run its checks" \
+    "$(for command in init "enqueue orders 1 noop --at-once" "run --check orders 1"; do
+        without_libpq $P --quiet --config alone.cfg $command
+    done | grep -o "done: orders 1")" "done: orders 1"

@@ -122,7 +122,7 @@ says "jobs name all that they share" "$(lacking)"
 
 [ $# = 0 ] || exit $failed
 
-outside='<(libpq-fe|postgres_ext|sqlite3)\.h'
+outside='(<(libpq-fe|postgres_ext|sqlite3)|engine/pg/libpq)\.h'
 says "rules and base know no database" \
     "$(includes engine/rules/*.[ch] engine/base/*.[ch] | grep -E ": $outside")"
 # cmd_version names the versions of the libraries

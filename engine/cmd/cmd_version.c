@@ -1,9 +1,9 @@
 /* prescient version - this program and the libraries it stands on. */
 #include <jansson.h>
 #include <libconfig.h>
-#include <libpq-fe.h>
 #include <sqlite3.h>
 #include "../../include/prescient/job.h"
+#include "../pg/libpq.h"
 #include "command.h"
 #include "help.h"
 #include "report.h"
@@ -21,9 +21,9 @@ const struct command cmd_version = {
 static int version_main(struct app *app, const struct args *args)
 {
     (void)args;
-    int pq = PQlibVersion();
-    char libpq[32], libconfig[32];
-    snprintf(libpq, sizeof libpq, "%d.%d", pq / 10000, pq % 10000);
+    char libpq[32] = "none", libconfig[32];
+    if (libpq_load(NULL) == 0)
+        snprintf(libpq, sizeof libpq, "%d.%d", PQlibVersion() / 10000, PQlibVersion() % 10000);
     snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR,
              LIBCONFIG_VER_REVISION);
     if (!app->json) {

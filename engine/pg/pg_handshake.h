@@ -3,8 +3,9 @@
 #ifndef PRESCIENT_PG_HANDSHAKE_H
 #define PRESCIENT_PG_HANDSHAKE_H
 
-#include <libpq-fe.h>
 #include <stddef.h>
+
+#include "libpq.h"
 
 /* Continues what PQconnectStartParams began. `last` is the result of the step before,
  * PGRES_POLLING_WRITING for the first. Waits at most `wait_ms` for the socket and returns `last` if

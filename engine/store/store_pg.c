@@ -467,6 +467,8 @@ static void pg_close(struct store *st)
 static int pg_open(const struct store_options *o, struct store **out, struct err *err)
 {
     int rc = check_schema_name(o->schema, err);
+    if (rc == 0)
+        rc = libpq_load(err);
     if (rc < 0)
         return rc;
     struct pg_store *pg = calloc(1, sizeof *pg);

@@ -25,9 +25,9 @@
 #ifndef PRESCIENT_STORE_PG_H
 #define PRESCIENT_STORE_PG_H
 
-#include <libpq-fe.h>
 #include <sys/types.h>
 
+#include "../pg/libpq.h"
 #include "../pg/pg_prepared.h"
 #include "pg_statements.h"
 #include "store_ops.h"

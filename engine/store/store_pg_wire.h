@@ -5,10 +5,10 @@
 #ifndef PRESCIENT_STORE_PG_WIRE_H
 #define PRESCIENT_STORE_PG_WIRE_H
 
-#include <libpq-fe.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "../base/arena.h"
+#include "../pg/libpq.h"
 #include "statement.h"
 
 #define WIRE_PARAMS_MAX 32

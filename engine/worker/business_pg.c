@@ -7,12 +7,12 @@
 
 #include "../base/settings.h"
 #include "../base/settings_mask.h"
+#include "../pg/libpq.h"
 #include "../pg/pg_denied.h"
 #include "../pg/pg_handshake.h"
 #include "../pg/pg_prepared.h"
 
 #include <errno.h>
-#include <libpq-fe.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +47,9 @@ static bool pg_claims(const char *url)
 
 static int pg_open_business(const struct business_options *o, struct business **out, struct err *err)
 {
+    int rc = libpq_load(err);
+    if (rc < 0)
+        return err_wrap(err, rc, "business database");
     struct pg_business *b = calloc(1, sizeof *b);
     char *url = strdup(o->url);
     if (!b || !url) {
