@@ -17,6 +17,7 @@ chmod 600 prescient.cfg
 # app SQL: by the application's one connection, which stays open; prints its output, up to a mark.
 # It waits for a lock for at most 200 ms.
 coproc APP { sqlite3 -batch "$FILE" 2>&1; }
+app_pid=$APP_PID                        # the shell forgets its own as soon as the process has ended
 app() {
     local line
     printf '%s\n' "$1" ".print =over=" >&"${APP[1]}"
@@ -58,7 +59,7 @@ ok "doctor --full beside a writer looks through the file" test \
 app "COMMIT;"
 
 eval "exec ${APP[1]}>&-"
-wait "$APP_PID" 2>/dev/null
+wait "$app_pid" 2>/dev/null
 ok "status when nobody else has it open" "$P" status
 ok "enqueue then" "$P" --quiet enqueue orders 4 unshipped +1h
 is "and the mode stays in the file" "$(kept)" 2
