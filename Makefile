@@ -77,8 +77,15 @@ missing = $(strip $(foreach l,$(call libraries,$(1)),$(call unknown,$(l))))
 optional = $(foreach f,$(wildcard jobs/$(1)/libraries.optional),$(shell pkg-config --exists $$(cat $(f)) && \
   cat $(f)))
 library_flags = $(filter -l%,$(1)) $(if $(filter-out -l%,$(1)),\
-  $(shell pkg-config --cflags --libs $(filter-out -l%,$(1))))
+  $(shell pkg-config --libs $(filter-out -l%,$(1))))
 LEFT_OUT := $(foreach j,$(PLUGINS),$(if $(call missing,$(j)),$(j)))
+# What a plug-in is linked of. Shared files are compiled once: all have the flags of all libraries.
+parts = $(if $(filter $(1),$(LEFT_OUT)),jobs/left_out.c,\
+  $(patsubst jobs/%.c,$(BUILD)/plugins/%.o,$(filter %.c,$(call sources,$(1)))))
+JOB_PKGS := $(sort $(filter-out -l%,$(foreach j,$(filter-out $(LEFT_OUT),$(PLUGINS)),\
+  $(call libraries,$(j)) $(call optional,$(j)))))
+JOB_CFLAGS := -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -fvisibility=hidden $(PROTECT) $(INSTRUMENT) \
+  -Iinclude $(if $(JOB_PKGS),$(shell pkg-config --cflags $(JOB_PKGS)))
 TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests/jobs/*.c))
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
@@ -179,15 +186,18 @@ $(BUILD)/suite_table.c: $(BUILD)/lists
 # A job is one folder: all its .c files, and those of the shared folders that it names, make
 # jobs/NAME.so. It sees only include/. The engine refuses a plug-in that others may write, so the
 # umask must not be 002. One that is left out is replaced by a plug-in that says so.
+$(BUILD)/plugins/%.o: jobs/%.c $(BUILD)/flags $(BUILD)/left_out
+	@mkdir -p $(@D)
+	$(CC) $(JOB_CFLAGS) $(if $(call optional,$(firstword $(subst /, ,$*))),-DWITH_OPTIONAL) -MMD -MP \
+	  -c -o $@ $<
+
 .SECONDEXPANSION:
-$(BUILD)/jobs/%.so: $$(call sources,$$*) include/prescient/job.h $(BUILD)/flags \
-    jobs/left_out.c $(BUILD)/left_out $$(wildcard jobs/$$*/libraries* jobs/$$*/shared)
+$(BUILD)/jobs/%.so: $$(call parts,$$*) $(BUILD)/flags $(BUILD)/left_out \
+    $$(wildcard jobs/$$*/libraries* jobs/$$*/shared)
 	@mkdir -p $(@D) && chmod go-w $(@D)
-	umask 022 && $(CC) -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) -fPIC -shared -fvisibility=hidden \
-	  $(PROTECT) $(INSTRUMENT) -Iinclude $(LINK_PROTECT) -o $@ $(if $(filter $*,$(LEFT_OUT)),\
-	  jobs/left_out.c -DPLUGIN='"$*"' -DMISSING='"$(call missing,$*)"',$(filter %.c,$(call sources,$*)) \
-	  $(if $(call optional,$*),-DWITH_OPTIONAL) \
-	  $(call library_flags,$(call optional,$*) $(call libraries,$*)))
+	umask 022 && $(CC) $(JOB_CFLAGS) -shared $(LINK_PROTECT) -o $@ $(if $(filter $*,$(LEFT_OUT)),\
+	  -DPLUGIN='"$*"' -DMISSING='"$(call missing,$*)"') $(call parts,$*) \
+	  $(if $(filter $*,$(LEFT_OUT)),,$(call library_flags,$(call optional,$*) $(call libraries,$*)))
 
 $(BUILD)/tests/jobs/%.so: tests/jobs/%.c include/prescient/job.h
 	@mkdir -p $(@D) && chmod go-w $(@D)
