@@ -23,6 +23,9 @@ is "all is well: exit 0" \
 has "a job that loads" "$($P jobs)" "one  good    yes"
 is "jobs --json" "$($P jobs --json | json 'j[0]["is_usable"], j[0]["timeout_us"], j[0]["summary"]')" \
     "(True, 5000000, 'from a test')"
+has "it has no probe, and so is not tried: jobs" "$($P jobs)" "one  good    yes     no"
+has "nor by doctor, which says so" "$($P doctor)" \
+    "ok     job: one: $TMP/jobs/good.so is opened, and not tried: it has no probe"
 is "config --check" "$($P config --check)" "the settings are good: 1 job, every job can be run"
 
 $P enqueue orders 1 one +1h >/dev/null; $P enqueue orders 2 two +1h >/dev/null

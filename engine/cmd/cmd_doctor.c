@@ -173,7 +173,8 @@ static void look_at_job(struct doctor *d, struct prober *prober, int job)
     char why[sizeof found.why + 256];
     bool was_tried = probe_job(prober, job, &found);
     if (found.is_usable) {
-        finding(d, OK, "job", text(d, "%s: %s", settings->name, found.path), NULL);
+        const char *tried = found.can_probe ? "" : " is opened, and not tried: it has no probe";
+        finding(d, OK, "job", text(d, "%s: %s%s", settings->name, found.path, tried), NULL);
         return;
     }
     probe_describe(settings, &found, why, sizeof why);

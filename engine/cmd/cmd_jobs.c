@@ -20,9 +20,11 @@ const struct command cmd_jobs = {
     .args = "",
     .help = "list the jobs of the settings and whether they can be run",
     .more = "Each job is opened in a process of its own, and asks the business database what a check "
-            "would. With --counts,\n"
-            "jobs that wait in the database but are not in the settings are listed, too. Among more than "
-            "100000 checks the\n"
+            "would, if it\n"
+            "has a probe; one that has none is only opened (probed: no), and prescient try runs it. With "
+            "--counts, jobs\n"
+            "that wait in the database but are not in the settings are listed, too. Among more than 100000 "
+            "checks the\n"
             "counts are estimates (~), from a sample; --exact counts each.\n"
             "Exit code 1 when a job cannot be run.",
     .options = options,
@@ -35,6 +37,7 @@ enum {
     JOB,
     PLUGIN,
     USABLE,
+    PROBED,
     TIMEOUT,
     MAX_CHECKS,
     HORIZON,
@@ -57,6 +60,7 @@ static const struct { const char *name; enum cell_kind kind;
     [JOB] = { "job", CELL_TEXT },
     [PLUGIN] = { "plugin", CELL_TEXT },
     [USABLE] = { "is_usable", CELL_BOOL },
+    [PROBED] = { "is_probed", CELL_BOOL },
     [TIMEOUT] = { "timeout_us", CELL_DURATION_US },
     [MAX_CHECKS] = { "max_checks", CELL_NUMBER },
     [HORIZON] = { "horizon_us", CELL_DURATION_US },
@@ -83,6 +87,7 @@ static bool job_row(struct app *app, struct prober *prober, int index, const cha
     row[JOB] = job->name;
     row[PLUGIN] = job->plugin;
     row[USABLE] = found.is_usable ? "true" : "false";
+    row[PROBED] = found.can_probe ? "true" : "false";
     row[TIMEOUT] = number(app, job->timeout_us);
     row[MAX_CHECKS] = number(app, job->max_checks);
     row[HORIZON] = number(app, job->horizon_s * 1000000);
@@ -148,9 +153,10 @@ static int rows_new(struct app *app, int most, struct store_rows *out, struct er
 static void jobs_print(struct app *app, const struct store_rows *rows, bool counted)
 {
     struct report_view view = {
-        .columns = counted ? "job plugin is_usable=usable checks=waiting next_check_at summary why_not"
-                           : "job plugin is_usable=usable timeout_us max_checks=checks horizon_us "
-                             "max_failures=failures attempts batch summary why_not",
+        .columns = counted ? "job plugin is_usable=usable is_probed=probed checks=waiting next_check_at "
+                             "summary why_not"
+                           : "job plugin is_usable=usable is_probed=probed timeout_us max_checks=checks "
+                             "horizon_us max_failures=failures attempts batch summary why_not",
         .estimated = "checks",
         .when_empty = "no jobs in the settings; a job is jobs = { NAME = { plugin = \"...\"; }; };",
     };
