@@ -3,6 +3,7 @@
 # found and what was expected, and nothing lost.
 # not for coverage
 # about 30 s
+# night: each mistake starts a program; in the gate the suites of settings and stores make most
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 SLOT=1700000100

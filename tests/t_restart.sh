@@ -3,6 +3,7 @@
 # is shut down at once and started again. The engine continues by itself; nothing is lost and
 # nothing is settled twice. For this the test has a PostgreSQL cluster of its own.
 # about 20 s
+# night: it starts a server of its own; in the gate the suites of the store lose their connections
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 [ -n "$SERVER" ] || { pass "without PostgreSQL there is no server that could go away"; exit 0; }

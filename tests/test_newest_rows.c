@@ -1,5 +1,6 @@
 /* test_newest_rows.c - the history and the runs, looked for in spans of time, are those of one
  * statement over all, in the same order. */
+/* night: it compares hundreds of spans; the contract asks for some */
 /* about 4 s */
 #include "pg_fixture.h"
 

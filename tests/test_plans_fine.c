@@ -1,6 +1,7 @@
 /* test_plans_fine.c - what the look for fine slots costs, which each daemon makes every second: the
  * blocks that it touches among many checks, many passes, and dead rows that an old transaction
  * keeps. PRESCIENT_TEST_ROWS says how many (5,000); tests/t_plans.sh asks with more. */
+/* night: of plans the gate looks at those of the hot statements */
 #include "pg_fixture.h"
 
 #include <stdlib.h>
