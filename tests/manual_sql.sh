@@ -120,6 +120,7 @@ state 22023 "SELECT prescient.schedule('s', 'o', 1, 'j', cron => '@daily', timez
 state 22023 "SELECT prescient.schedule('s', 'o', 1, 'j', every => '1 month')"
 state 23505 "SELECT prescient.schedule(n, 'o', 1, 'j', '1 day') FROM (VALUES ('a'), ('b')) v (n)"
 state P0002 "SELECT prescient.schedule_off('none')"
+state 22023 "SELECT * FROM prescient.events_after('4711')"
 state 42501 "SET ROLE prescient_reader; SELECT prescient.enqueue('o', 1, 'j', now())"
 is "a read-only transaction may ask what waits" \
     "$(sql "BEGIN READ ONLY; SELECT count(*) FROM prescient.pending('o', 1)")" 0

@@ -57,6 +57,7 @@ static const char calls[] =
     "    ('check_at', 'timestamp with time zone', 'now()'),"
     "    ('check_after', 'interval', 'interval ''5 days'''),"
     "    ('every', 'interval', 'interval ''5 days'''),"
+    "    ('after', 'text', '''0-0-0'' COLLATE public.any_case'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"
     "       string_agg(a.name || ' => ' || coalesce(CASE WHEN p.proname IN ('pause', 'resume')"
@@ -80,6 +81,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "schedule_set", "changed" },  { "schedule_on", "t" },         { "schedule_off", "t" },
     { "unschedule", "t" },          { "pause", "paused" },          { "resume", "resumed" },
     { "event_of", "0 rows " },      /* finds it by a uuid */
+    { "events_after", "0 rows " },  /* nothing was emitted */
 };
 
 /* The row of `given` waits, once by each of its keys; so do its twins, a day before and after it.

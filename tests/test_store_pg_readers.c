@@ -270,13 +270,30 @@ static void an_event_is_shown_when_nothing_can_come_before_it(void)
                         "generation, xid, id FROM prescient.events WHERE entity_key = 'first')");
 }
 
+/* A consumer keeps one text, and goes on with it. */
+static void a_reader_goes_on_behind_its_cursor(void)
+{
+    WITH_ROLES();
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.event (emitted_at, slot_at, check_count, event, "
+                               "entity_name, entity_key, job_exec) SELECT now(), now(), 0, 'late', 'e', "
+                               "i::text, 'j' FROM generate_series(1, 5) i"));
+    READER_IS("1 2", "SELECT string_agg(entity_key, ' ') FROM prescient.events_after(NULL, 2)");
+    READER_IS("3 4 5", "SELECT string_agg(n.entity_key, ' ') FROM prescient.events e, "
+                       "prescient.events_after(e.cursor) n WHERE e.entity_key = '2'");
+    READER_IS("0", "SELECT count(*) FROM prescient.events e, prescient.events_after(e.cursor) n WHERE "
+                   "e.entity_key = '5'");
+    READER_IS("22023", "SELECT * FROM prescient.events_after('99999999999-1-1')");
+    READER_IS("22023", "SELECT * FROM prescient.events_after('4711')");
+    READER_IS("22023", "SELECT * FROM prescient.events_after('')");
+}
+
 /* ---- what a reader may not ------------------------------------------------------------------- */
 
 static void a_reader_may_read_the_views_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of event_of events_withheld generation_now newest_rows open_work pending "
-           "refuse_cursor_ahead schema_state slot_ceil slot_count slot_fine_next slot_floor slot_for "
+    SQL_IS("bucket_of event_of events_after events_withheld generation_now newest_rows open_work "
+           "pending refuse_cursor_ahead schema_state slot_ceil slot_count slot_fine_next slot_floor slot_for "
            "slot_length_s slot_next",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
@@ -432,6 +449,7 @@ static const struct test tests[] = {
     TEST(a_reader_sees_every_row_and_no_payload),
     TEST(slots_are_open_then_looked_at_again_then_closed),
     TEST(an_event_is_shown_when_nothing_can_come_before_it),
+    TEST(a_reader_goes_on_behind_its_cursor),
     TEST(a_reader_may_read_the_views_and_nothing_else),
     TEST(what_a_reader_may_not_it_cannot),
     TEST(an_enqueuer_reads_no_view),

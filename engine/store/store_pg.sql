@@ -2825,6 +2825,13 @@ prescient.event
 -- part: shown_events_narrow
 prescient.events
 
+-- part: events_behind
+prescient.event
+
+-- part: events_behind_narrow
+prescient.events_after(coalesce(:after_generation, '0') || '-' || coalesce(:after_xid, '0') || '-' ||
+                       coalesce(:after_id, '0'), :most::bigint)
+
 -- part: data_of_event
 e.data
 
@@ -2851,7 +2858,7 @@ SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.e
        (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
        date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
        {data_of_event} AS data
-  FROM {shown_events} e
+  FROM {events_behind} e
  WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0),
                                              coalesce(:after_xid, '0')::xid8))
    AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
@@ -3282,8 +3289,8 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
                                'unschedule', 'ask_loads', 'slot_loads') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
-                               'slot_fine_next', 'bucket_of', 'pending', 'generation_now', 'schema_state',
-                               'slot_count', 'open_work', 'events_withheld', 'newest_rows',
+                               'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
+                               'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL

@@ -89,6 +89,39 @@ COMMENT ON COLUMN prescient.events.recorded_at IS
 COMMENT ON COLUMN prescient.events.check_count IS 'Looks that had ended with: again before this one.';
 COMMENT ON COLUMN prescient.events.check_number IS 'The number of the look that emitted it; the first is 1.';
 
+-- It reads the table with its owner's rights: of the view, which has a barrier, PostgreSQL reads
+-- all behind the cursor and sorts it. The planner must not know the cursor, either: where all
+-- events are of one generation, its statistics show nothing behind it, and it would sort them all.
+CREATE FUNCTION prescient.events_after(after text, most bigint DEFAULT 100) RETURNS SETOF prescient.events
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    known CONSTANT text[] := regexp_match(coalesce(after, '0-0-0') COLLATE "C",
+                                          '^([0-9]{1,19})-([0-9]{1,20})-([0-9]{1,19})$');
+BEGIN
+    IF known IS NULL THEN
+        RAISE EXCEPTION '"%" is no cursor: expected three numbers, GENERATION-XID-ID, as the column cursor '
+                        'of an event has them, or NULL for the oldest events', left(after, 100)
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    PERFORM prescient.refuse_cursor_ahead(known[1]::bigint, known[2]::xid8);
+    RETURN QUERY
+        WITH here AS MATERIALIZED (
+            SELECT n.generation, n.below FROM prescient.generation_now() n),
+        last AS MATERIALIZED (
+            SELECT known[1]::bigint AS generation, known[2]::xid8 AS xid, known[3]::bigint AS id)
+        SELECT e.generation || '-' || e.xid::text || '-' || e.id, e.event, e.entity_name, e.entity_key,
+               e.job_exec, e.emitted_at, e.slot_at, e.check_count, e.recorded_at, e.generation, e.xid, e.id,
+               e.check_count::bigint + 1
+          FROM prescient.event e
+         WHERE (e.generation, e.xid, e.id) > ((SELECT l.generation FROM last l), (SELECT l.xid FROM last l),
+                                              (SELECT l.id FROM last l))
+           AND (e.generation, e.xid) < ((SELECT h.generation FROM here h), (SELECT h.below FROM here h))
+         ORDER BY e.generation, e.xid, e.id LIMIT most;
+END $$;
+COMMENT ON FUNCTION prescient.events_after(text, bigint) IS
+    'The next events behind a cursor, that of the last event that was read; NULL: the oldest. A cursor '
+    'that this database cannot have given out is refused.';
+
 CREATE VIEW prescient.slots AS
     SELECT p.slot_at,
            CASE WHEN max(p.closed_at) IS NOT NULL THEN 'closed'

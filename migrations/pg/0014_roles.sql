@@ -41,8 +41,8 @@ DECLARE
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
         'filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
-    of_reader CONSTANT text[] := '{generation_now,refuse_cursor_ahead,newest_rows,slot_count,open_work,'
-        'events_withheld,event_of}';
+    of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
+        'open_work,events_withheld,event_of}';
     given record;
 BEGIN
     FOR given IN
