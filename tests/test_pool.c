@@ -272,7 +272,8 @@ static void a_worker_that_starts_nothing_is_replaced_although_its_lease_is_renew
     poolfx_begin(do_nothing);
     TURN_UNTIL(poolfx.started == 1 && poolfx.is_ready, 0);
     poolfx.misdeed = poolfx_ready_and_answer_all;
-    for (int i = 0; i < TURNS_MAX && !page_is_over(poolfx.page); i++) {
+    int64_t since_us = clock_mono_us(&clock_system);
+    for (int i = 0; poolfx_may_come(i, since_us) && !page_is_over(poolfx.page); i++) {
         poolfx.page->start_until_us = clock_boot_us(&poolfx_clock) + 20 * 1000000LL;
         pool_set_trust(poolfx.pool, poolfx.page);
         poolfx_turn(20000);
