@@ -47,9 +47,6 @@ static bool pg_claims(const char *url)
 
 static int pg_open_business(const struct business_options *o, struct business **out, struct err *err)
 {
-    int rc = libpq_load(err);
-    if (rc < 0)
-        return err_wrap(err, rc, "business database");
     struct pg_business *b = calloc(1, sizeof *b);
     char *url = strdup(o->url);
     if (!b || !url) {
@@ -72,17 +69,26 @@ static void forget_prepared(struct pg_business *b)
     }
 }
 
+/* libpq is loaded for the first query: before that nothing of it is called, as for NULL. */
+static void forget_result(struct pg_business *b)
+{
+    if (b->result)
+        PQclear(b->result);
+    b->result = NULL;
+}
+
 static void disconnect(struct pg_business *b)
 {
     forget_prepared(b);
-    PQfinish(b->conn);
+    if (b->conn)
+        PQfinish(b->conn);
     b->conn = NULL;
 }
 
 static void pg_close_business(struct business *base)
 {
     struct pg_business *b = (struct pg_business *)base;
-    PQclear(b->result);
+    forget_result(b);
     disconnect(b);
     free(b->url);
     free(b);
@@ -144,6 +150,8 @@ static int connect_server(struct pg_business *b, int64_t deadline_us, struct err
     int64_t until_us = b->connect_timeout_us ? business_now_us() + b->connect_timeout_us : deadline_us;
     if (until_us > deadline_us)
         until_us = deadline_us;
+    if (libpq_load(err) < 0)
+        return err_wrap(err, ERR_LOST, "business database");
     b->conn = PQconnectStartParams(names, values, 1);
     if (!b->conn || PQstatus(b->conn) == CONNECTION_BAD)
         return kept_out(b, err);
@@ -359,8 +367,7 @@ static int pg_query(struct business *base, const char *sql, const struct prescie
     struct pg_business *b = (struct pg_business *)base;
     struct err why;
     int rc = ERR_LOST;
-    PQclear(b->result);
-    b->result = NULL;
+    forget_result(b);
     /* one may find that an old connection is lost, one a pooler without prepared statements */
     for (int attempt = 0; attempt < 3; attempt++) {
         err_clear(&why);
