@@ -143,10 +143,9 @@ static const struct run *run_before(const struct checker *c, const struct run *r
     return NULL;
 }
 
-static void second_runs_have_a_reason(struct world *w, const struct run *run)
+static void second_runs_have_a_reason(struct world *w, const struct run *run, const struct run *before)
 {
     const struct checker *c = w->checker;
-    const struct run *before = run_before(c, run);
     if (before && !has_reason(c, before))
         world_violate(w,
                       "check %d (id %lld, count %d, failures %d) is run again on host %d without a "
@@ -243,10 +242,9 @@ static int64_t explained_us(const struct world *w, int64_t slot_us, int kills)
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* What has run, and whose answer was dropped, is found again by the next second look. */
-static void no_run_begins_late(struct world *w, const struct run *run)
+static void no_run_begins_late(struct world *w, const struct run *run, const struct run *before)
 {
     const struct checker *c = w->checker;
-    const struct run *before = run_before(c, run);
     int64_t slot_us = run->slot * SECOND_US - w->db->clock_offset_us;
     int64_t since_us = later(slot_us, c->filed_us[run->key]);
     if (!w->shape.prompt || slot_us < w->began_us + 5 * SECOND_US)
@@ -281,10 +279,11 @@ int checker_run_begins(struct world *w, const struct run *run)
 {
     struct checker *c = w->checker;
     if (run->key >= 0) {
-        second_runs_have_a_reason(w, run);
+        const struct run *before = run_before(c, run);
+        second_runs_have_a_reason(w, run, before);
         no_run_begins_without_its_lease(w, run);
         no_run_begins_early(w, run);
-        no_run_begins_late(w, run);
+        no_run_begins_late(w, run, before);
         no_paused_check_is_run(w, run);
         recurrence_rules_run_begins(w, &c->last_runs, run);
     }
