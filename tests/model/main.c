@@ -15,6 +15,7 @@ enum {
     LIMIT_S = 600,
     MOST_STATES = 6000000,
     MOST_STATES_QUICK = 60000,
+    MOST_STATES_QUICK_HOLDS = 20000,
     MOST_STATES_ALONE = 60000000
 };
 
@@ -55,14 +56,21 @@ static bool parse(struct rules *rules, const char *switches)
 
 /* ---- one scenario ---- */
 
+/* The quick part looks longer for a mistake than at a world that holds and is only seen in part. */
+static size_t most_states(const struct run *run)
+{
+    if (!run->quick)
+        return MOST_STATES;
+    return run->scenario->expected == HOLDS ? MOST_STATES_QUICK_HOLDS : MOST_STATES_QUICK;
+}
+
 static void search_in_child(struct run *run)
 {
     struct rules rules;
     struct verdict verdict = { .complete = false };
     alarm(LIMIT_S);
     if (parse(&rules, run->scenario->rules))
-        search_run(&rules, run->quick ? MOST_STATES_QUICK : MOST_STATES, run->scenario->expected_move,
-                   run->out, &verdict);
+        search_run(&rules, most_states(run), run->scenario->expected_move, run->out, &verdict);
     fwrite(&verdict, sizeof verdict, 1, run->out);
     _exit(fflush(run->out) ? 1 : 0);
 }
@@ -113,7 +121,7 @@ static bool is_as_expected(const struct run *run)
 /* What a search that was ended early has not found is no verdict. */
 static bool is_in_part(const struct run *run)
 {
-    return run->quick && !run->verdict.complete && run->verdict.states >= MOST_STATES_QUICK - 1;
+    return run->quick && !run->verdict.complete && run->verdict.states >= most_states(run) - 1;
 }
 
 static const char *result_of(const struct verdict *v)
@@ -193,7 +201,7 @@ static int run_all(struct runs *runs)
     }
     if (runs->in_part)
         printf("%d worlds are larger: %d states of each were seen, and no promise was broken in them\n",
-               runs->in_part, MOST_STATES_QUICK);
+               runs->in_part, MOST_STATES_QUICK_HOLDS);
     printf("%d passed, %d failed\n", runs->passed, runs->failed);
     return runs->failed || !runs->passed;
 }
