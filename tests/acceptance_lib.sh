@@ -22,7 +22,7 @@ shells_end() {
     [ ${#ASIDE[@]} = 0 ] || { kill "${ASIDE[@]}" 2>/dev/null; wait "${ASIDE[@]}"; }
     ASIDE=()
 }
-everything_ends() { shells_end; processes_end; finish; }
+everything_ends() { shells_end; processes_end; client_ends; finish; }
 trap 'everything_ends || exit 1' EXIT
 trap 'exit 130' INT TERM
 
@@ -83,8 +83,8 @@ at_once() {
     done
 }
 on_its_own() {
-    RUNNING=() ASIDE=() FAILED=0 DATABASES=
-    trap processes_end EXIT
+    RUNNING=() ASIDE=() FAILED=0 DATABASES= CLIENT_STORE=
+    trap 'processes_end; client_ends' EXIT
     trap 'exit 143' TERM
     TMP=$TMP/$STORE_NAME.$1
     cd "$TMP" || exit 2
@@ -98,17 +98,71 @@ on_its_own() {
 export SCHEMA=${SCHEMA:-prescient}
 export PRESCIENT_SCHEMA=$SCHEMA
 
+# A client that stays, on PostgreSQL: one a look would take more of the machine than what it asks.
+# It belongs to the shell that began it and those that this one waits for, $(q ...) above all; a
+# shell in the background begins its own, or has none.
+CLIENT=() CLIENT_STORE=             # its pid, and where to write and to read; of which store
+client_begins() {
+    client_ends
+    [ "$STORE_NAME" = postgresql ] || return 0
+    local pipes=$TMP/.client to from
+    rm -rf "$pipes"
+    mkdir "$pipes" && mkfifo "$pipes/to" "$pipes/from"
+    psql -qXAt "$PRESCIENT_STORE" <"$pipes/to" >"$pipes/from" 2>/dev/null &
+    # read and written by us: to write to a client that is gone must not end this shell
+    exec {to}<>"$pipes/to" {from}<"$pipes/from"
+    CLIENT=($! "$to" "$from") CLIENT_STORE=$PRESCIENT_STORE
+}
+client_ends() {
+    [ -n "$CLIENT_STORE" ] || return 0
+    kill "${CLIENT[0]}" 2>/dev/null
+    wait "${CLIENT[0]}" 2>/dev/null
+    exec {CLIENT[1]}>&- {CLIENT[2]}<&-
+    CLIENT_STORE=
+}
+
+# client_asks SQL: prints the rows of one statement that leaves nothing behind in a session. False
+# when there is no client for it, and when it fails: nothing has been changed or printed then.
+client_asks() {
+    local line lines=()
+    [ "$CLIENT_STORE" = "$PRESCIENT_STORE" ] && [[ $1 != *[\;\\]* ]] || return 1
+    case $1 in [Ss][Ee][Ll][Ee][Cc][Tt]* | INSERT* | UPDATE* | DELETE* | WITH*) ;; *) return 1 ;; esac
+    printf '%s\n;\n\\echo :ERROR end of q\n' "$1" >&"${CLIENT[1]}"
+    while IFS= read -r line; do
+        case $line in
+        "false end of q") [ ${#lines[@]} = 0 ] || printf '%s\n' "${lines[@]}"; return 0 ;;
+        "true end of q") return 1 ;;
+        esac
+        lines+=("$line")
+    done <&"${CLIENT[2]}"
+    return 1
+}
+
+# in_words SQL: {table} and <moment> written out as this store has them, in the variable `sql`
+in_words() {
+    sql=$1
+    local moment=${2:-}
+    while [[ $sql =~ \{([a-z_]+)\} ]]; do
+        sql=${sql//"${BASH_REMATCH[0]}"/$prefix${BASH_REMATCH[1]}}
+    done
+    while [[ $sql =~ \<([a-z_.]+)\> ]]; do
+        sql=${sql//"${BASH_REMATCH[0]}"/${moment/MOMENT/${BASH_REMATCH[1]}}}
+    done
+}
+
 # q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at>
-# (seconds since the epoch).
+# (seconds since the epoch). What the client that stays cannot do, or fails at, one of its own does:
+# its words and exit code are the answer.
 q() {
-    local sql=$1
+    local sql prefix
     if [ "$STORE_NAME" = sqlite ]; then
-        sql=$(sed -E 's/\{([a-z_]+)\}/prescient_\1/g; s/<([a-z_.]+)>/\1/g' <<<"$sql")
+        prefix=prescient_
+        in_words "$1" MOMENT
         sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
     else
-        sql=$(sed -E 's/\{([a-z_]+)\}/'"$SCHEMA"'.\1/g; s/<([a-z_.]+)>/extract(epoch FROM \1)::bigint/g' \
-            <<<"$sql")
-        psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
+        prefix=$SCHEMA.
+        in_words "$1" 'extract(epoch FROM MOMENT)::bigint'
+        client_asks "$sql" || psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
     fi
 }
 
@@ -158,6 +212,7 @@ a_clean_store() {
         q "DROP SCHEMA IF EXISTS $SCHEMA CASCADE" 2>/dev/null
     fi
     "$P" --quiet init "$@" >/dev/null || { fail "$STORE_NAME: prescient init"; exit 1; }
+    client_begins
 }
 
 # ---- settings and engines ----

@@ -14,6 +14,7 @@ ENGINE_BY=()                        # what starts an engine: words before it tha
 ALL_ENGINES=()                      # pids of all engines of this case, also of those that are over
 
 . "$FAULTS/../acceptance_lib.sh"
+client_begins() { :; }              # servers go, and are frozen: each look connects anew
 trap 'scenario_ends || exit 1' EXIT
 
 # at_end COMMAND...: what a scenario made beside processes (servers, file systems, namespaces) is
