@@ -125,9 +125,9 @@ measure_database() {
     found "$1.row_writes" $((rows1 - rows0)) "$checks"
 }
 
-# What processes do before their first check is counted with one check alone, and is taken off. A
-# worker is ended at the end by a signal that leaves it no time to say anything, so counts are
-# written after each message, too.
+# What processes do before their first check is counted with one check alone, of one job, and is
+# taken off. A worker is ended at the end by a signal that leaves it no time to say anything, so
+# counts are written after each message, too.
 instructions() {
     awk '/^summary:/ { sum += $2 } /^totals:/ && !sum { sum = $2 } END { printf "%d\n", sum }' "$1"
 }
@@ -147,10 +147,13 @@ run_counted() {
         fi
     done
 }
+measure_start() {
+    local all=$checks
+    checks=1; fill guard_end; run_counted; checks=$all
+    engine0=$engine workers0=$workers
+}
 measure_instructions() {
-    local all=$checks engine0 workers0
-    checks=1; fill "guard_$1"; run_counted; engine0=$engine workers0=$workers
-    checks=$all; fill "guard_$1"; run_counted; ran <"$tmp/totals"
+    fill "guard_$1"; run_counted; ran <"$tmp/totals"
     found "$1.engine_instructions" $((engine - engine0)) "$checks"
     found "$1.worker_instructions" $((workers - workers0)) "$checks"
 }
@@ -197,7 +200,7 @@ count_calls() {
 # part of as many.
 measure_enqueue() {
     local alone=$tmp/alone columns='bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at'
-    local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=200 i what statement url
+    local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=100 i what statement url
     local row="'ENTITY', \$1, 'guard_end', \$2, \$2" names=() types at
     local plain='text, timestamptz|2040-01-01 00:00+00' payload="'{\"total\": 1}'::jsonb"
     url=$(tests/pg_cluster.sh start "$alone" fsync=off autovacuum=off)
@@ -222,6 +225,7 @@ CALLS
     done
 }
 
+measure_start
 for kind in end move recur; do
     measure_database "$kind"
     measure_instructions "$kind"
