@@ -6,9 +6,9 @@
 # SEED                  of the phases that draw (random; it is printed)
 #
 # Each phase adds a line to build/night.tsv: commit, when it began, phase, passed, failed, seconds.
-# One that has passed for this commit is not run again, so that a night that was cut off goes on
-# where it was. With changes that are not committed, all run. What a phase prints is in
-# build/night/PHASE.log. Exit code 1: a phase failed.
+# One that has passed is not run again until a commit changes what it reads, so that a night that
+# was cut off goes on where it was. With changes that are not committed, all run. What a phase
+# prints is in build/night/PHASE.log. Exit code 1: a phase failed.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 exec </dev/null
@@ -23,24 +23,28 @@ long="env TEST_LIMIT_S=300"
 sanitized="SANITIZE=address,undefined"
 export NIGHT=1 FULL=1 QUIET=1 PATIENCE=${PATIENCE:-6}
 
-names=() commands=()
-night() { names+=("$1"); commands+=("${*:2}"); }
+# night NAME READS COMMAND...: READS are the files and folders that can change its result, besides
+# the Makefile; "." is all.
+names=() reads=() commands=()
+night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 
-night build         ./quickstart.sh build
-night tests         $long make -s check
-night sanitizers    $long make -s $sanitized check
-night coverage      $long make -s coverage
-night valgrind      env TEST_LIMIT_S=1800 $make valgrind
-night analysis      $make analyze
-night fuzz          $make $sanitized fuzz-corpus
-night drivers       ./quickstart.sh drivers
-night model         make -s model
-night simulation    env -u SEED make -s sim SEEDS=20000
-night faults        make -s -j"$jobs" faults SEED=$seed
-night planted       make -s planted SEED=$seed
-night storm         make -s storm SECONDS=600 SEED=$seed
-night bookworm      tests/fresh.sh bookworm
-night trixie        tests/fresh.sh trixie
+program="engine include jobs migrations packages.txt"
+campaign="$program tests/faults tests/jobs tests/*.py tests/*lib.sh tests/pg_cluster.sh"
+night build         .            ./quickstart.sh build
+night tests         .            $long make -s check
+night sanitizers    .            $long make -s $sanitized check
+night coverage      .            $long make -s coverage
+night valgrind      "$program tests" env TEST_LIMIT_S=1800 $make valgrind
+night analysis      "$program tests bench" $make analyze
+night fuzz          "$program tests" $make $sanitized fuzz-corpus
+night drivers       "$program tests/drivers* tests/languages* quickstart.sh" ./quickstart.sh drivers
+night model         tests/model  make -s model
+night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
+night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
+night planted       "$campaign"  make -s planted SEED=$seed
+night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
+night bookworm      .            tests/fresh.sh bookworm
+night trixie        .            tests/fresh.sh trixie
 
 # is_wanted NAME
 is_wanted() {
@@ -48,11 +52,25 @@ is_wanted() {
     case " $ONLY " in *" $1 "*) ;; *) return 1 ;; esac
 }
 
-# has_passed NAME: for this commit, as it is here
+# passed_for NAME: commits for which it has passed, when it was last run for them
+passed_for() {
+    awk -F '\t' -v name="$1" '
+        $3 == name { good[$1] = $5 == 0 && $4 > 0 }
+        END { for (commit in good) if (good[commit]) print commit }' "$table"
+}
+
+# has_passed NAME READS: prints for which commit, if what it reads is the same here
 has_passed() {
-    [ -n "$commit" ] && awk -F '\t' -v commit="$commit" -v name="$1" '
-        $1 == commit && $3 == name { good = $5 == 0 && $4 > 0 }
-        END { exit !good }' "$table"
+    local before paths
+    [ -n "$commit" ] || return
+    read -ra paths <<<"$2"              # patterns for git, not for this shell
+    for before in $(passed_for "$1"); do
+        if git diff --quiet "$before" HEAD -- Makefile "${paths[@]}" 2>/dev/null; then
+            echo "$before"
+            return
+        fi
+    done
+    return 1
 }
 
 # run_phase NAME COMMAND: adds its line to the table
@@ -94,8 +112,8 @@ passed=0 failed=0
 echo "the night of ${commit:-what is not committed}, seed $seed"
 for i in "${!names[@]}"; do
     is_wanted "${names[i]}" || continue
-    if has_passed "${names[i]}"; then
-        printf '%-12s has passed for %s\n' "${names[i]}" "$commit"
+    if before=$(has_passed "${names[i]}" "${reads[i]}"); then
+        printf '%-12s has passed for %s\n' "${names[i]}" "$before"
         continue
     fi
     run_phase "${names[i]}" "${commands[i]}"
