@@ -182,7 +182,7 @@ measure_idle() {
 # Each of them that sleeps, for no time, ends a part: counted.1, counted.2, ... have the parts'
 # counts.
 count_calls() {
-    local as=()
+    local as=() code=0
     [ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
     (
         cd /
@@ -190,8 +190,9 @@ count_calls() {
             --dump-before=pg_sleep --callgrind-out-file="$1/counted" \
             "$("$OLDPWD/tests/pg_cluster.sh" bin)/postgres" --single -D "$1/data" postgres \
             <"$tmp/calls" >"$tmp/single.out" 2>"$tmp/single.err"
-    )
-    if grep -q ERROR "$tmp/single.err"; then
+    ) || code=$?
+    if [ "$code" != 0 ] || grep -q ERROR "$tmp/single.err"; then
+        echo "guard.sh: the server alone ended with $code:" >&2
         cat "$tmp/single.err" >&2
         exit 1
     fi

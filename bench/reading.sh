@@ -248,7 +248,7 @@ read_everything() {
 mkdir -p "$cluster"
 if [ -d "$cluster/data" ]; then
     server=$(tests/pg_cluster.sh url "$cluster")
-    tests/pg_cluster.sh ctl "$cluster" status || tests/pg_cluster.sh ctl "$cluster" start
+    tests/pg_cluster.sh ctl "$cluster" status 2>/dev/null || tests/pg_cluster.sh ctl "$cluster" start
 else
     server=$(tests/pg_cluster.sh start \
         "$cluster" fsync=off wal_level=minimal max_wal_senders=0 full_page_writes=off max_wal_size=16GB \

@@ -7,7 +7,7 @@
 # database; PG_INITDB has further arguments for initdb. PG_TEMPLATE=FOLDER: initdb runs once, into
 # that folder, which is copied: for clusters that never meet, as they have the same identifier.
 # `ctl` passes arguments to pg_ctl (stop, start, promote, ...), which waits until it is done. `bin`
-# prints the folder of the server's programs.
+# prints the folder of the server's programs. PATIENCE multiplies how long pg_ctl waits (60 s).
 set -euo pipefail
 
 bin=${PG_BIN:-}
@@ -18,6 +18,8 @@ fi
 [ -x "$bin/initdb" ] || {
     echo "pg_cluster.sh: no initdb found (install the postgresql package)" >&2; exit 1
 }
+
+limit_s=$((60 * ${PATIENCE:-1}))
 
 # A clock of its own (tests/faults/clock.sh) comes with it.
 as_postgres() {
@@ -60,7 +62,8 @@ start)
         for s in "$@"; do [ "${s%%=*}" = hba ] || echo "${s%%=*} = '${s#*=}'"; done
     } | as_postgres tee -a "$dir/data/postgresql.conf" >/dev/null
     for s in "$@"; do [ "${s%%=*}" != hba ] || as_postgres sed -i "1i ${s#*=}" "$dir/data/pg_hba.conf"; done
-    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 start >/dev/null) || {
+    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t "$limit_s" \
+        start >/dev/null) || {
         cat "$dir/server.log" >&2; exit 1
     }
     url "$dir"
@@ -68,12 +71,19 @@ start)
 url) url "$2" ;;
 ctl)
     dir=$2; shift 2
-    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t 60 "$@" >/dev/null 2>&1)
+    (cd / && as_postgres "$bin/pg_ctl" -D "$dir/data" -l "$dir/server.log" -w -t "$limit_s" "$@") \
+        >"$dir/ctl.log" 2>&1 || {
+        code=$?
+        echo "pg_cluster.sh: pg_ctl $* failed ($code):" >&2
+        cat "$dir/ctl.log" >&2
+        tail -n 5 "$dir/server.log" >&2
+        exit "$code"
+    }
     ;;
 bin) echo "$bin" ;;
 stop)
     (cd / && as_postgres "$bin/pg_ctl" -D "$2/data" -m immediate -w stop >/dev/null 2>&1) || true
     rm -rf "$2"
     ;;
-*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
