@@ -2,6 +2,7 @@
 #ifndef MODEL_SCENARIOS_H
 #define MODEL_SCENARIOS_H
 
+#include <stdbool.h>
 #include "model.h"
 
 struct scenario {
@@ -11,7 +12,9 @@ struct scenario {
     /* text of a move that must be possible, so that no scenario holds because nothing happens;
      * NULL: none */
     const char *expected_move;
+    bool is_large;                      /* LARGE: the quick part sees a part of its states only */
 };
+#define LARGE true
 struct scenario_group { const char *title; const struct scenario *scenarios; int n; };
 
 extern const struct scenario_group scenario_groups[];
