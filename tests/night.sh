@@ -35,9 +35,10 @@ night tests         .            $long make -s check
 night sanitizers    .            $long make -s $sanitized check
 night coverage      .            $long make -s coverage
 night valgrind      "$program tests" env TEST_LIMIT_S=1800 $make valgrind
-night analysis      "$program tests bench" $make analyze
+night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
 night fuzz          "$program tests" $make $sanitized fuzz-corpus
-night drivers       "$program tests/drivers* tests/languages* quickstart.sh" ./quickstart.sh drivers
+night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh" \
+    ./quickstart.sh drivers
 night model         tests/model  make -s model
 night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
