@@ -126,7 +126,7 @@ client_ends() {
 client_asks() {
     local line lines=()
     [ "$CLIENT_STORE" = "$PRESCIENT_STORE" ] && [[ $1 != *[\;\\]* ]] || return 1
-    case $1 in [Ss][Ee][Ll][Ee][Cc][Tt]* | INSERT* | UPDATE* | DELETE* | WITH*) ;; *) return 1 ;; esac
+    case $1 in SELECT* | INSERT* | UPDATE* | DELETE* | WITH*) ;; *) return 1 ;; esac
     printf '%s\n;\n\\echo :ERROR end of q\n' "$1" >&"${CLIENT[1]}"
     while IFS= read -r line; do
         case $line in
@@ -138,15 +138,15 @@ client_asks() {
     return 1
 }
 
-# in_words SQL: {table} and <moment> written out as this store has them, in the variable `sql`
+# in_words SQL PREFIX MOMENT: {table} and <column> written out as this store has them, in the
+# variable `sql` of the caller. MOMENT is an expression of COLUMN.
 in_words() {
     sql=$1
-    local moment=${2:-}
     while [[ $sql =~ \{([a-z_]+)\} ]]; do
-        sql=${sql//"${BASH_REMATCH[0]}"/$prefix${BASH_REMATCH[1]}}
+        sql=${sql//"${BASH_REMATCH[0]}"/$2${BASH_REMATCH[1]}}
     done
     while [[ $sql =~ \<([a-z_.]+)\> ]]; do
-        sql=${sql//"${BASH_REMATCH[0]}"/${moment/MOMENT/${BASH_REMATCH[1]}}}
+        sql=${sql//"${BASH_REMATCH[0]}"/${3/COLUMN/${BASH_REMATCH[1]}}}
     done
 }
 
@@ -154,14 +154,12 @@ in_words() {
 # (seconds since the epoch). What the client that stays cannot do, or fails at, one of its own does:
 # its words and exit code are the answer.
 q() {
-    local sql prefix
+    local sql
     if [ "$STORE_NAME" = sqlite ]; then
-        prefix=prescient_
-        in_words "$1" MOMENT
+        in_words "$1" prescient_ COLUMN
         sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
     else
-        prefix=$SCHEMA.
-        in_words "$1" 'extract(epoch FROM MOMENT)::bigint'
+        in_words "$1" "$SCHEMA." 'extract(epoch FROM COLUMN)::bigint'
         client_asks "$sql" || psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
     fi
 }
