@@ -83,7 +83,7 @@ at_once() {
     done
 }
 on_its_own() {
-    RUNNING=() ASIDE=() FAILED=0 DATABASES= CLIENT_STORE=
+    RUNNING=() ASIDE=() FAILED=0 DATABASES= CLIENT_STORE= JSON_READER=()
     trap 'processes_end; client_ends' EXIT
     trap 'exit 143' TERM
     TMP=$TMP/$STORE_NAME.$1

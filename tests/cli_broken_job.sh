@@ -4,6 +4,7 @@
 # of them are run when the table is back.
 # about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+json_begins
 
 CHECKS=300
 DUE=$(($(date +%s) / 900 * 900 + 1800))

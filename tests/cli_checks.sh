@@ -3,6 +3,7 @@
 # resolve, history, slots, status.
 # about 25 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 at=2030-01-01T00:00:00Z         # the virtual now of every command
 

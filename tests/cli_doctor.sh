@@ -3,6 +3,7 @@
 # checks.
 # about 15 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 done="prescient_done(answer);"
 # It answers only where its worker has not loaded libpq, which it needs for a first query alone.

@@ -3,6 +3,7 @@
 # that are enqueued again.
 # about 15 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 plugin announce \
     'host->emit(host, answer, "order.late", "{\"n\": [1, \"\\u001b[2J\"]}"); prescient_done(answer);'

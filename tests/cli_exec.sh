@@ -4,6 +4,7 @@
 # about 35 s
 # night: a process for each edge
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+json_begins
 
 NOW=2030-01-01T00:05:00Z
 # settings NAME WORDS...: a job `NAME` with these settings of exec, beside those that are there.

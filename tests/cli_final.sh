@@ -2,6 +2,7 @@
 # cli_final.sh - a failure that is final: no attempts, no later slots; history has it as after any
 # last failure, and `retry` enqueues it again.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+json_begins
 
 cat >prescient.cfg <<CFG
 plugin_dirs = ["$(dirname "$P")/jobs"];

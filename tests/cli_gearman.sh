@@ -4,6 +4,7 @@
 # about 25 s
 # night: servers of its own
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+json_begins
 . "$TESTS/jobs_lib.sh"
 
 if [ ! -e /usr/include/libgearman-1.0/gearman.h ]; then

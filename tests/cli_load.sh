@@ -4,6 +4,7 @@
 # night: hundreds of commands
 # about 25 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 load() {
     e() { $P --now 2030-01-01 enqueue --from "$@"; }

@@ -3,6 +3,7 @@
 # the run log, in the history, whatever it came to.
 # about 15 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 plugin flaky 'if (check->check_count == 1 && check->failure_count == 0) {
         prescient_fail(answer, "once");

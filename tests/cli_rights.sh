@@ -4,6 +4,7 @@
 # the line that grants it.
 # night: roles for each edge
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+json_begins
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: no roles"; exit 0; }
 case $SERVER in

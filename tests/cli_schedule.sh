@@ -3,6 +3,7 @@
 # clocks are changed, missed, switched off, removed. A replay has the time.
 # night: hundreds of commands
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 plugin broken 'prescient_fail(answer, "the shop is closed");'
 cat >broken.cfg <<CFG

@@ -3,6 +3,7 @@
 # night: a process for each look
 # about 20 s
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 plugin deeds 'const char *key = check->entity_key;
     if (!strcmp(key, "again")) prescient_again(answer, check->now + 3600), prescient_note(answer, "not yet");

@@ -5,6 +5,7 @@
 # night: hundreds of commands
 PLUGIN=webhook
 . "$(dirname "${BASH_SOURCE[0]}")/http_lib.sh"
+json_begins
 
 receiver plain
 HTTP=http://127.0.0.1:$PORT

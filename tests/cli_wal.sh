@@ -3,6 +3,7 @@
 # application's open connection, the mode stays, and a file in use can be looked through while it is
 # written to.
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 FILE=$TMP/shop.db
 cat > prescient.cfg <<CFG

@@ -5,6 +5,7 @@
 # night: a receiver for each edge
 PLUGIN=webhook
 . "$(dirname "${BASH_SOURCE[0]}")/http_lib.sh"
+json_begins
 
 # job NAME URL [SETTINGS]: a job `NAME`, beside those that are there
 jobs=

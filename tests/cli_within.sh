@@ -2,6 +2,7 @@
 # prescient enqueue --within and the column `within` of a file: into which slots checks are drawn,
 # what is refused, and that a run counts the checks of the next slots.
 . "$(dirname "$0")/lib.sh"
+json_begins
 
 within() {
     e() { $P --now 2030-01-01T00:00:00Z enqueue "$@"; }

@@ -16,6 +16,7 @@ unset "${!PRESCIENT_@}" DATABASE_URL "${!PG@}" COLUMNS NO_COLOR 2>/dev/null
 
 finish() {
     cd / || exit 2
+    json_ends
     [ -n "$TEMPLATE" ] || for db in ${DATABASES:-}; do
         psql -qX "$SERVER" -c "DROP DATABASE IF EXISTS $db" >/dev/null 2>&1
     done
@@ -71,16 +72,33 @@ sql() {
     fi >"$TMP/.sql" 2>&1 || report "sql: $1" "$(cat "$TMP/.sql")"
 }
 
-# json EXPRESSION: the value of a Python expression about the JSON on stdin, `j`.
+# json EXPRESSION: the value of a Python expression about the JSON on stdin, `j`. A script that asks
+# often calls json_begins once: then one Python stays, as to start one takes more than what it is
+# asked. It belongs to the shell that began it and those that this one waits for; one in the
+# background begins its own, or has one a question.
+JSON_READER=()                      # its pid, and where to write and to read
+json_begins() {
+    local at=$TMP/.json.$BASHPID to from
+    mkdir "$at" && mkfifo "$at/to" "$at/from"
+    python3 -S -E "$ROOT/tests/ask_json.py" <"$at/to" >"$at/from" &
+    # read and written by us: to write to one that is gone must not end this shell
+    exec {to}<>"$at/to" {from}<"$at/from"
+    JSON_READER=($! "$to" "$from")
+}
+json_ends() {
+    [ ${#JSON_READER[@]} != 0 ] || return 0
+    kill "${JSON_READER[0]}" 2>/dev/null
+    wait "${JSON_READER[0]}" 2>/dev/null
+    exec {JSON_READER[1]}>&- {JSON_READER[2]}<&-
+    JSON_READER=()
+}
 json() {
-    python3 -S -E -c "
-import json, sys
-text = sys.stdin.read()
-try:
-    j = json.loads(text)
-    print(($1))
-except Exception as e:
-    print(type(e).__name__, e, 'in', repr(text[:400]))"
+    local text value
+    text=$(</dev/stdin)
+    [ ${#JSON_READER[@]} != 0 ] || json_begins
+    printf '%s\0%s\0' "$1" "$text" >&"${JSON_READER[1]}"
+    IFS= read -rd '' value <&"${JSON_READER[2]}"
+    printf '%s' "${value:-no answer}"
 }
 
 # plugin NAME BODY [CODE]: builds jobs/NAME.so, whose job_exec is BODY, with CODE in front of it.

@@ -14,8 +14,8 @@ block() {
         inside' "$README"
 }
 
-# json_lines EXPRESSION: the same as json, where each line is an object: `lines`
-json_lines() { python3 -c "import json,sys; lines=[json.loads(l) for l in sys.stdin]; print($1)"; }
+# json_lines EXPRESSION: the same as json, where each line is an object, of which `j` has a list
+json_lines() { local text; text=$(</dev/stdin); json "$1" <<<"[${text//$'\n'/,}]"; }
 
 if [ "$P" = "$ROOT/build/prescient" ]; then     # it may have been built elsewhere
     is "the first lines lead to the program and to a folder" \
@@ -57,7 +57,7 @@ prescient --config mine.cfg enqueue orders 43 order_paid +1h >/dev/null
 sqlite3 shop.db "ALTER TABLE orders ADD paid_at TEXT"
 prescient --config mine.cfg --quiet --log-level error replay --from now --to +2h
 is "and it runs" \
-    "$(prescient --config mine.cfg events --json | json_lines '[j["event"] for j in lines][-1]')" \
+    "$(prescient --config mine.cfg events --json | json_lines 'j[-1]["event"]')" \
     "order.unpaid"
 
 # ---- without writing C: a receiver of webhooks and a mail server ---------------------------------
@@ -123,7 +123,7 @@ on_pg() { PSQLRC=$TMP/psqlrc bash -euc "$(block "sh on postgresql" "$1" | sed "s
 for n in 1 2 3 4; do ok "PostgreSQL, block $n of its lines" on_pg "$n"; done
 is "there are no more of them" "$(block "sh on postgresql" 5)" ""
 is "it ends in an alert" \
-    "$(prescient events --json | json_lines '[(e["event"], e["entity_key"]) for e in lines]')" \
+    "$(prescient events --json | json_lines '[(e["event"], e["entity_key"]) for e in j]')" \
     "[('order.unshipped', '42')]"
 ok "all is well, says doctor" prescient doctor
 has "no role is missing" "$(cat "$TMP/.out")" "rights: as they must be"
@@ -131,7 +131,7 @@ is "what the other calls leave" "$(prescient list --json | json 'sorted(r["entit
     "['43', '44', '45', '46', '47']"
 prescient --quiet --log-level error replay --from now --to +25h
 is "every one of them is in the shop, and not shipped" \
-    "$(prescient events --json | json_lines 'sorted({e["entity_key"] for e in lines})')" \
+    "$(prescient events --json | json_lines 'sorted({e["entity_key"] for e in j})')" \
     "['42', '43', '44', '45', '46', '47']"
 fails_with 1 "permission denied" psql -qX -v ON_ERROR_STOP=1 "postgresql://shop:secret@localhost:$PORT/shop" \
     -c "SELECT * FROM prescient.future_job"

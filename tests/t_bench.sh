@@ -5,6 +5,7 @@
 # night: it measures
 # about 40 s
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+json_begins
 
 PRESCIENT_PLUGIN_DIRS=$(dirname "$P")/jobs; export PRESCIENT_PLUGIN_DIRS
 mkdir tmp && export TMPDIR=$TMP/tmp
