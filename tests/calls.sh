@@ -5,9 +5,7 @@
 
 SERVER=${1:-$SERVER}
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: it is not called"; exit 0; }
-db=calls_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
-HERE=$(sed -E "s#^(postgres(ql)?://[^/]*/)[^?]*#\1$db#" <<<"$SERVER")
+new_database calls_$$
 echo "# PostgreSQL $(psql -qXAt "$HERE" -c "SHOW server_version")"
 ok "a schema" "$P" --store "$HERE" init
 

@@ -147,8 +147,7 @@ many() {
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/store.db; export PRESCIENT_STORE
 many
 if [ -n "$SERVER" ]; then
-    db=prescient_gearman_$$
-    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null && DATABASES="${DATABASES:-} $db"
-    STORE_NAME=postgresql PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+    new_database prescient_gearman_$$
+    STORE_NAME=postgresql PRESCIENT_STORE=$HERE
     many
 fi

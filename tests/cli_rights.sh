@@ -13,7 +13,7 @@ case $SERVER in
 esac
 mark=r$$
 db=rights_$mark
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
+new_database $db
 url() { sed -E "s#//postgres@/postgres#//$1@/$db#" <<<"$SERVER"; }
 as() { psql -qXAt "$(url "$1")" -c "$2" 2>&1; }
 shop=shop_$mark

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../engine/store/store_pg.h"
 
@@ -51,44 +50,6 @@ static void drop_notice(void *arg, const char *words)
     (void)words;
 }
 
-/* A database with the schema, on a server that is removed with all its databases; or NULL. */
-static const char *template_database(void)
-{
-    const char *name = getenv("PRESCIENT_TEST_TEMPLATE");
-    return name && *name ? name : NULL;
-}
-
-static void create_database(void)
-{
-    const char *template = template_database() ? template_database() : "template1";
-    PGconn *conn = PQconnectdb(test_pg_url());
-    PQsetNoticeProcessor(conn, drop_notice, NULL);
-    /* of an earlier process with this number */
-    PQclear(pgfx_ask(conn, "DROP DATABASE IF EXISTS %s", pgfx.database));
-    PQclear(pgfx_ask(conn, "CREATE DATABASE %s TEMPLATE %s", pgfx.database, template));
-    PQfinish(conn);
-}
-
-static void drop_database(void)
-{
-    PGconn *conn = PQconnectdb(test_pg_url());
-    PQclear(pgfx_ask(conn, "DROP DATABASE IF EXISTS %s (FORCE)", pgfx.database));
-    PQfinish(conn);
-}
-
-/* The server's URL with another database: in place of "/postgres". */
-static void name_database(void)
-{
-    const char *server = test_pg_url(), *path = strstr(server, "/postgres?");
-    snprintf(pgfx.database, sizeof pgfx.database, "prescient_test_%d", (int)getpid());
-    if (path)
-        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s%s", (int)(path - server), server, pgfx.database,
-                 path + strlen("/postgres"));
-    else
-        snprintf(pgfx.url, sizeof pgfx.url, "%.*s/%s", (int)(strrchr(server, '/') - server), server,
-                 pgfx.database);
-}
-
 static int64_t slow_us(void *ctx)
 {
     (void)ctx;
@@ -107,7 +68,7 @@ struct store *pgfx_new_store(const struct store_options *changes)
 {
     struct store_options o = changes ? *changes : (struct store_options){ 0 };
     struct store *s = NULL;
-    o.url = o.url ? o.url : pgfx.url;
+    o.url = o.url ? o.url : pgfx.db.url;
     o.engine = "test/1";
     if (store_new(&o, &s, &pgfx.err) < 0)
         printf("      store_new: %s\n", pgfx.err.text);
@@ -130,15 +91,15 @@ int pgfx_setup(void)
         printf("\n    no PostgreSQL server given: skipped\n");
         return 0;
     }
-    name_database();
-    create_database();
+    if (!pg_database_make(&pgfx.db, "prescient_test"))
+        return 1;
     pgfx.st = pgfx_new_store(NULL);
     struct migrate_options options = { 0 };
     int rc = pgfx.st ? store_migrate(pgfx.st, &options, &pgfx.err) : -1;
     if (rc < 0)
         printf("      %s\n", pgfx.err.text);
-    pgfx.app = PQconnectdb(pgfx.url);
-    pgfx.other = PQconnectdb(pgfx.url);
+    pgfx.app = PQconnectdb(pgfx.db.url);
+    pgfx.other = PQconnectdb(pgfx.db.url);
     PQsetNoticeProcessor(pgfx.app, drop_notice, NULL);
     PQsetNoticeProcessor(pgfx.other, drop_notice, NULL);
     return rc < 0 || PQstatus(pgfx.app) != CONNECTION_OK || PQstatus(pgfx.other) != CONNECTION_OK;
@@ -149,8 +110,8 @@ int pgfx_teardown(void)
     store_free(pgfx.st);
     PQfinish(pgfx.app);
     PQfinish(pgfx.other);
-    if (test_pg_url() && !template_database())
-        drop_database();
+    if (test_pg_url())
+        pg_database_drop(&pgfx.db);
     return 0;
 }
 

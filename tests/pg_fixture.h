@@ -13,13 +13,14 @@
 
 #include "../engine/store/store_report.h"
 #include "../engine/store/store_slot.h"
+#include "pg_database.h"
 
 #define SLOT INT64_C(1772370900)            /* 2026-03-01T13:15:00Z, long begun */
 #define NOW (SLOT + 60)
 #define LENGTH 900
 
 extern struct pg_fixture {
-    char database[64], url[512];
+    struct pg_database db;
     struct store *st;                       /* under test */
     PGconn *app, *other;
     struct err err;                         /* of the last call */

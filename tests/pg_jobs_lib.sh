@@ -10,7 +10,7 @@ case $SERVER in
 *) echo "# this server's URL names another superuser: the roles are not tried"; exit 0 ;;
 esac
 DB=pgjobs_$$ CALLER=caller_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $DB" && DATABASES="${DATABASES:-} $DB"
+new_database $DB
 url() { sed -E "s#//postgres@/postgres#//$1@/$DB#" <<<"$SERVER"; }
 as_owner() { psql -qXAt "$(url postgres)" -c "$1" 2>&1; }
 as_owner "CREATE ROLE $CALLER LOGIN"

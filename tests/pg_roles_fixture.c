@@ -10,9 +10,9 @@ struct pg_roles pg_roles;
 /* The server's URL for another role; tests run as postgres. */
 static bool as_user(const char *user, char out[600])
 {
-    const char *at = strstr(pgfx.url, "postgres@");
+    const char *at = strstr(pgfx.db.url, "postgres@");
     if (at)
-        snprintf(out, 600, "%.*s%s@%s", (int)(at - pgfx.url), pgfx.url, user, at + strlen("postgres@"));
+        snprintf(out, 600, "%.*s%s@%s", (int)(at - pgfx.db.url), pgfx.db.url, user, at + strlen("postgres@"));
     return at != NULL;
 }
 
@@ -36,7 +36,7 @@ int pg_roles_setup(void)
                      " LOGIN IN ROLE prescient_reader; CREATE ROLE " NOBODY " LOGIN;"
                      "CREATE SCHEMA payroll; CREATE TABLE payroll.salary (id int); GRANT CREATE, TEMP ON "
                      "DATABASE %s TO " SHOP ", " READER,
-                     pgfx.database));
+                     pgfx.db.name));
     pg_roles.shop = PQconnectdb(pg_roles.shop_url);
     pg_roles.reader = PQconnectdb(pg_roles.reader_url);
     PQsetNoticeProcessor(pg_roles.shop, pg_roles_drop_notice, NULL);

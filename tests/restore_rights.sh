@@ -7,9 +7,7 @@
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: no dump is restored"; exit 0; }
 [ -x "$("$ROOT/tests/pg_cluster.sh" bin)/pg_restore" ] || { echo "# no pg_restore"; exit 0; }
 BIN=$("$ROOT/tests/pg_cluster.sh" bin)
-db=rights_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
-HERE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+new_database rights_$$
 chmod 755 "$TMP"
 THERE=$("$ROOT/tests/pg_cluster.sh" start "$TMP/there") || { echo "not ok - a second server"; exit 1; }
 trap '"$ROOT/tests/pg_cluster.sh" stop "$TMP/there"; finish || exit 1' EXIT

@@ -51,7 +51,7 @@ own() {
         s/DATABASE shop/DATABASE $db/; s/TO shop;/TO shop_$mark;/
         /prescient_(enqueuer|engine|reader) NOLOGIN/d"
 }
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
+new_database $db
 url() { sed -E "s#//postgres@/postgres#//$1@/$db#" <<<"$SERVER"; }
 as() { psql -qXAt "$(url "$1")" -c "$2" 2>&1; }
 drop_roles() {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pg_database.h"
 #include "sqlite_fixture.h"
 
 const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1",
@@ -18,6 +19,7 @@ struct err fixture_err;
 
 static struct {
     bool sqlite, there;
+    struct pg_database db;
     char url[512];
     struct store *store;
     struct arena *arena;
@@ -119,40 +121,18 @@ static int run_sql(PGconn *conn, const char *sql)
     return well ? 0 : -1;
 }
 
-/* With the database of the suite in place of %s. */
-static int on_server(const char *command, const char *database)
-{
-    char sql[200];
-    PGconn *conn = PQconnectdb(test_pg_url());
-    snprintf(sql, sizeof sql, "%s %s", command, database);
-    int rc = run_sql(conn, sql);
-    PQfinish(conn);
-    return rc;
-}
-
-/* The server's URL with another database in place of "/postgres". */
-static void name_database(char *name, size_t size)
-{
-    const char *server = test_pg_url(), *path = strstr(server, "/postgres?");
-    snprintf(name, size, "prescient_contract_%d", (int)getpid());
-    if (path)
-        snprintf(fx.url, sizeof fx.url, "%.*s/%s%s", (int)(path - server), server, name,
-                 path + strlen("/postgres"));
-    else
-        snprintf(fx.url, sizeof fx.url, "%.*s/%s", (int)(strrchr(server, '/') - server), server, name);
-}
-
 int fixture_setup_pg(void)
 {
-    char name[64];
     fx.sqlite = false;
     fx.there = test_pg_url() != NULL;
     if (!fx.there) {
         printf("\n    no PostgreSQL server was given: skipped");
         return 0;
     }
-    name_database(name, sizeof name);
-    if (on_server("CREATE DATABASE", name) < 0 || !make_store())
+    if (!pg_database_make(&fx.db, "prescient_contract"))
+        return 1;
+    snprintf(fx.url, sizeof fx.url, "%s", fx.db.url);
+    if (!make_store())
         return 1;
     fx.side = PQconnectdb(fx.url);
     return run_sql(fx.side, "SET client_min_messages = warning") < 0;
@@ -160,7 +140,6 @@ int fixture_setup_pg(void)
 
 int fixture_teardown(void)
 {
-    char name[64];
     drop_store();
     drop_arena();
     if (fx.sqlite) {
@@ -168,8 +147,7 @@ int fixture_teardown(void)
     } else if (fx.there) {
         PQfinish(fx.side);
         fx.side = NULL;
-        name_database(name, sizeof name);
-        on_server("DROP DATABASE IF EXISTS", name);
+        pg_database_drop(&fx.db);
     }
     fx.there = false;
     return 0;

@@ -21,7 +21,7 @@ everything_goes() {
 }
 trap everything_goes EXIT
 db=pooled_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
+new_database $db
 # one session, which all clients share
 target=$(psql -qX "$SERVER" <<<'\echo host=:HOST port=:PORT user=:USER')
 printf '%s\n' '[databases]' "* = $target" '[pgbouncer]' 'listen_addr =' 'listen_port = 6432' \

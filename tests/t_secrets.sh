@@ -203,9 +203,8 @@ secrets_of_jobs
 # ---- processes ----
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: the rest is not tried"; exit 0; }
-db=prescient_secrets_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null && DATABASES="${DATABASES:-} $db"
-plain=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+new_database prescient_secrets_$$
+plain=$HERE
 # the same with a password, which this server does not ask for
 with() { sed -E "s#//([^@:/]*)@#//\1:$1@#" <<<"$plain"; }
 STORE_NAME=postgresql

@@ -6,9 +6,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: SQLite refuses such an INSERT"; exit 0; }
-db=wrong_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
-HERE=$(sed -E "s#^(postgres(ql)?://[^/]*/)[^?]*#\1$db#" <<<"$SERVER")
+new_database wrong_$$
 q() { psql -qXAt "$HERE" -c "SET timezone = 'UTC'" -c "$1" 2>&1; }
 cat >prescient.cfg <<CFG
 store = "$HERE";

@@ -296,7 +296,7 @@ static void settings_of_a_database_do_not_reach_a_call(void)
                      "CREATE TRIGGER noted BEFORE INSERT ON prescient.slot_lease"
                      " FOR EACH ROW EXECUTE FUNCTION note_settings();"
                      "ALTER DATABASE %1$s SET jit = on; ALTER DATABASE %1$s SET statement_timeout = '54s'",
-                     pgfx.database));
+                     pgfx.db.name));
     struct store *patient = pgfx.st;
     pgfx.st = pgfx_new_store(
         &(struct store_options){ .statement_timeout_ms = 60000, .lock_timeout_ms = 60000 });
@@ -307,7 +307,7 @@ static void settings_of_a_database_do_not_reach_a_call(void)
     PQclear(pgfx_ask(pgfx.app,
                      "ALTER DATABASE %1$s RESET jit; ALTER DATABASE %1$s RESET statement_timeout;"
                      "DROP TRIGGER noted ON prescient.slot_lease; DROP FUNCTION note_settings;"
-                     "DROP TABLE seen", pgfx.database));
+                     "DROP TABLE seen", pgfx.db.name));
     store_free(pgfx.st);
     pgfx.st = patient;
 }

@@ -335,10 +335,10 @@ static void an_engine_role_runs_checks_without_owning_the_tables(void)
     PQclear(pgfx_ask(pgfx.app, "DROP ROLE IF EXISTS prescient_test_login; CREATE ROLE prescient_test_login "
                                "LOGIN IN ROLE prescient_engine"));
     char as_engine[600];
-    const char *at = strstr(pgfx.url, "postgres@");
+    const char *at = strstr(pgfx.db.url, "postgres@");
     if (!at)
         return;
-    snprintf(as_engine, sizeof as_engine, "%.*sprescient_test_login@%s", (int)(at - pgfx.url), pgfx.url,
+    snprintf(as_engine, sizeof as_engine, "%.*sprescient_test_login@%s", (int)(at - pgfx.db.url), pgfx.db.url,
              at + strlen("postgres@"));
     struct store *owner_store = pgfx.st;
     pgfx.st = pgfx_new_store(&(struct store_options){ .url = as_engine });

@@ -74,7 +74,7 @@ static void nothing_in_a_schema_of_somebody_else_is_touched(void)
     struct store *own = pgfx.st;
     lay_out_a_schema();
     const struct { const char *url, *user;
-    } who[] = { { pgfx.url, "postgres" }, { pg_roles.runner_url, RUNNER } };
+    } who[] = { { pgfx.db.url, "postgres" }, { pg_roles.runner_url, RUNNER } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         char words[200];
         snprintf(words, sizeof words,
@@ -193,7 +193,7 @@ static int migrate_in_a_child(const char *schema)
     struct err err = { 0 };
     struct store *st = NULL;
     struct migrate_options options = { 0 };
-    int rc = store_new(&(struct store_options){ .url = pgfx.url, .schema = schema }, &st, &err);
+    int rc = store_new(&(struct store_options){ .url = pgfx.db.url, .schema = schema }, &st, &err);
     rc = rc < 0 ? rc : store_migrate(st, &options, &err);
     if (rc < 0)
         printf("      %s\n", err.text);

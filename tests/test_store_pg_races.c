@@ -130,7 +130,7 @@ static bool is_left_out(size_t first, size_t second, bool commits)
 static void race_all(bool commits)
 {
     const char *ending = commits ? "COMMIT" : "ROLLBACK";
-    PGconn *watcher = PQconnectdb(pgfx.url);
+    PGconn *watcher = PQconnectdb(pgfx.db.url);
     for (size_t state = test_is_brief() ? STATES - 1 : 0; state < STATES; state++)
         for (size_t first = 0; first < CALLS; first++)
             for (size_t second = 0; second < CALLS; second++)

@@ -326,13 +326,13 @@ static void a_server_that_does_not_fit_is_refused_in_words(void)
     RC_IS(ERR_SETTINGS, hello_of(&(struct store_options){ .slot_length_s = 60 }));
     CU_ASSERT(strstr(pgfx.err.text, "60") && strstr(pgfx.err.text, "900"));
     PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_isolation = 'serializable'",
-                     pgfx.database));
+                     pgfx.db.name));
     RC_IS(ERR_SETTINGS, hello_of(NULL));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "serializable"));
-    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_isolation", pgfx.database));
-    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_read_only = on", pgfx.database));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_isolation", pgfx.db.name));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s SET default_transaction_read_only = on", pgfx.db.name));
     RC_IS(ERR_LOST, hello_of(NULL));
-    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_read_only", pgfx.database));
+    PQclear(pgfx_ask(pgfx.app, "ALTER DATABASE %s RESET default_transaction_read_only", pgfx.db.name));
     PQclear(pgfx_ask(pgfx.app, "UPDATE prescient.migration SET oldest_engine = 9999 WHERE version = 1"));
     RC_IS(ERR_SCHEMA, hello_of(NULL));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "9999"));
@@ -430,21 +430,21 @@ static void a_schema_of_another_name_and_unprepared_statements_work(void)
     PQclear(pgfx_ask(pgfx.app, "DROP SCHEMA bench_1 CASCADE"));
     struct store *bad = NULL;
     CU_ASSERT_EQUAL(
-        store_new(&(struct store_options){ .url = pgfx.url, .schema = "no; DROP" }, &bad, &pgfx.err),
+        store_new(&(struct store_options){ .url = pgfx.db.url, .schema = "no; DROP" }, &bad, &pgfx.err),
         ERR_INPUT);
 }
 
 static void the_second_host_is_tried_when_the_first_is_not_there(void)
 {
     WITH_SERVER();
-    const char *host = strstr(pgfx.url, "host=");
+    const char *host = strstr(pgfx.db.url, "host=");
     char two[700];
     if (!host)
         return;
-    snprintf(two, sizeof two, "%.*shost=/nowhere,%s", (int)(host - pgfx.url), pgfx.url,
+    snprintf(two, sizeof two, "%.*shost=/nowhere,%s", (int)(host - pgfx.db.url), pgfx.db.url,
              host + strlen("host="));
     RC_IS(0, hello_of(&(struct store_options){ .url = two }));
-    snprintf(two, sizeof two, "%.*shost=/nowhere", (int)(host - pgfx.url), pgfx.url);
+    snprintf(two, sizeof two, "%.*shost=/nowhere", (int)(host - pgfx.db.url), pgfx.db.url);
     RC_IS(ERR_LOST, hello_of(&(struct store_options){ .url = two }));
     CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "/nowhere"));
 }

@@ -106,7 +106,7 @@ static void settings_of_a_role_change_nothing(void)
         const struct change *c = &changes[i];
         if (strcmp(pgfx_cell(pgfx.app, "SELECT current_setting('%s', true) IS NULL", c->name), "t") == 0)
             continue;                   /* of a newer server */
-        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s SET %s = '%s'", pgfx.database, c->name,
+        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s SET %s = '%s'", pgfx.db.name, c->name,
                c->setting);
         PQclear(pgfx_ask(pgfx.app, "DELETE FROM public.asked; INSERT INTO public.asked VALUES ('%s')",
                          c->name));
@@ -118,7 +118,7 @@ static void settings_of_a_role_change_nothing(void)
         see(c, "in each transaction");
         store_free(pgfx.st);
         pgfx.st = usual;
-        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s RESET %s", pgfx.database, c->name);
+        SQL_IS("", "ALTER ROLE CURRENT_USER IN DATABASE %s RESET %s", pgfx.db.name, c->name);
         pgfx_begin();
     }
     end_noting();
@@ -129,7 +129,7 @@ static void behind_a_pooler_the_session_stays_as_it_was(void)
 {
     WITH_SERVER();
     struct store *usual = pgfx.st;
-    SQL_IS("", "ALTER DATABASE %s SET jit = on", pgfx.database);
+    SQL_IS("", "ALTER DATABASE %s SET jit = on", pgfx.db.name);
     pgfx.st = pgfx_new_store(NULL);
     run_a_pass("one");
     PGconn *side = pg_store(pgfx.st)->side;
@@ -140,7 +140,7 @@ static void behind_a_pooler_the_session_stays_as_it_was(void)
     pgfx_in_its_session("DO $$ BEGIN ASSERT current_setting('jit') = 'on'; END $$");
     store_free(pgfx.st);
     pgfx.st = usual;
-    SQL_IS("", "ALTER DATABASE %s RESET jit", pgfx.database);
+    SQL_IS("", "ALTER DATABASE %s RESET jit", pgfx.db.name);
 }
 
 /* A command that reads a file has a transaction open meanwhile, or a session that says nothing. */
@@ -148,7 +148,7 @@ static void a_session_may_wait_for_us(void)
 {
     WITH_SERVER();
     struct store *usual = pgfx.st;
-    SQL_IS("", "ALTER DATABASE %s SET idle_in_transaction_session_timeout = '20ms'", pgfx.database);
+    SQL_IS("", "ALTER DATABASE %s SET idle_in_transaction_session_timeout = '20ms'", pgfx.db.name);
     pgfx.st = pgfx_new_store(NULL);
     load_one("one");
     PGconn *side = pg_store(pgfx.st)->side;
@@ -158,14 +158,14 @@ static void a_session_may_wait_for_us(void)
     CELL_IS(side, "", "ROLLBACK");
     store_free(pgfx.st);
     pgfx.st = usual;
-    SQL_IS("", "ALTER DATABASE %s RESET idle_in_transaction_session_timeout", pgfx.database);
+    SQL_IS("", "ALTER DATABASE %s RESET idle_in_transaction_session_timeout", pgfx.db.name);
 }
 
 static void refused_in_words(const char *name, const char *setting, int expected, const char *words)
 {
     struct store *usual = pgfx.st;
     struct store_hello hello = STORE_HELLO_INIT;
-    SQL_IS("", "ALTER DATABASE %s SET %s = '%s'", pgfx.database, name, setting);
+    SQL_IS("", "ALTER DATABASE %s SET %s = '%s'", pgfx.db.name, name, setting);
     pgfx.st = pgfx_new_store(NULL);
     RC_IS(expected, pgfx_call(&hello.call));
     if (!strstr(pgfx.err.text, words))
@@ -174,7 +174,7 @@ static void refused_in_words(const char *name, const char *setting, int expected
     store_free(pgfx.st);
     pgfx.st = usual;
     PQclear(pgfx_ask(pgfx.app, "SET default_transaction_read_only = off"));
-    SQL_IS("", "ALTER DATABASE %s RESET %s", pgfx.database, name);
+    SQL_IS("", "ALTER DATABASE %s RESET %s", pgfx.db.name, name);
 }
 
 static void what_cannot_be_pinned_is_refused_in_words(void)

@@ -194,7 +194,7 @@ static void what_others_lay_on_an_engines_path_is_not_stepped_on(void)
         bool unprepared, owns;
     } who[] = { { pg_roles.runner_url, false, false },
                 { pg_roles.runner_url, true, false },
-                { pgfx.url, false, true } };
+                { pgfx.db.url, false, true } };
     for (size_t i = 0; i < sizeof who / sizeof *who; i++) {
         CU_ASSERT_FATAL(pgfx_begin());
         pgfx.st = pgfx_new_store(

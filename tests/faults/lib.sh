@@ -59,18 +59,15 @@ needs_postgresql() { needs '[ -n "$SERVER" ]' "it needs PostgreSQL's initdb"; }
 # on_stores STORE... FUNCTION: runs it with STORE_NAME and PRESCIENT_STORE set, on each of these
 # stores (sqlite, postgresql) that is wanted (STORES) and there.
 on_stores() {
-    local run=${!#} wanted=" ${STORES:-sqlite postgresql} " db
+    local run=${!#} wanted=" ${STORES:-sqlite postgresql} " db HERE
     for STORE_NAME in "${@:1:$#-1}"; do
         case $wanted in *" $STORE_NAME "*) ;; *) continue ;; esac
         db="prescient_$$_${run:0:40}"
         if [ "$STORE_NAME" = sqlite ]; then
             export PRESCIENT_STORE="sqlite:$TMP/$run.db"
         elif [ -n "$SERVER" ]; then
-            psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null || {
-                FAILED=1; echo "not ok - a database of our own"; continue
-            }
-            DATABASES="${DATABASES:-} $db"
-            PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER"); export PRESCIENT_STORE
+            new_database "$db" || continue
+            export PRESCIENT_STORE=$HERE
         else
             continue
         fi
