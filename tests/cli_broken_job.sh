@@ -78,7 +78,7 @@ all() {
     "$P" --quiet init >/dev/null
     sql 'CREATE TABLE orders (id bigint PRIMARY KEY, shipped_at text)'
     { echo entity_name,entity_key,job_exec,check_at
-      for i in $(seq $CHECKS); do echo "orders,$i,late,$(at $DUE)"; done
+      seq -f "orders,%.0f,late,$(at $DUE)" $CHECKS
       echo "orders,1,query,$(at $DUE)"; } >load.csv
     "$P" --quiet enqueue --from load.csv >/dev/null
     sql 'ALTER TABLE orders RENAME TO orders_of_old'

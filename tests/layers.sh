@@ -54,12 +54,16 @@ includes() {
         }' "$@"
 }
 
+included=$(includes engine/*/*.[ch])
+
 # layer NAME ALLOWED...: the folder of engine/ that is looked at, and those it may include
 layer() {
-    local name=$1 allowed; shift
-    allowed="^engine/[^ ]*: (<|include/prescient/|engine/($(IFS='|'; echo "$name $*" | tr ' ' '|'))/)"
-    says "engine/$name includes only itself${1:+, $*}" \
-        "$(includes engine/"$name"/*.[ch] | grep -vE "$allowed")"
+    local name=$1 allowed found="" line; shift
+    allowed="^engine/[^ ]*: (<|include/prescient/|engine/($(IFS='|'; echo "$name|$*"))/)"
+    while read -r line; do
+        [[ $line != "engine/$name/"* || $line =~ $allowed ]] || found+=$line$'\n'
+    done <<<"$included"
+    says "engine/$name includes only itself${1:+, $*}" "$found"
 }
 
 # circles: those that are not known, with their arrows
@@ -88,29 +92,36 @@ layer cmd run pool worker wire store pg rules base
 
 says "no layer has a circle" "$(circles)"
 says "circles that are known are still there (else they leave the list in tests/layers.sh)" "$(opened)"
-# taken: lines "FILE: WHAT" of plug-ins, without what they may include: their own folder, and the
-# shared folders that they name in jobs/NAME/shared
+# shares: "JOB FOLDER" of each folder of jobs/shared that a plug-in names in jobs/JOB/shared
+declare -A shares=()
+for list in jobs/*/shared; do
+    [ -f "$list" ] || continue          # jobs/shared/shared may be a folder
+    name=${list#jobs/} name=${name%%/*}
+    while read -r folder; do shares[$name $folder]=1; done <"$list"
+done
+# taken: lines "FILE: WHAT" of plug-ins, without what they may include: their own folder, and what
+# they share
 taken() {
-    local line name part
+    local line name
     grep -vE ': (<|include/prescient/job\.h$)' | grep -vE '^(jobs/[^/]*/)[^/]*: \1[^/]*\.h$' |
         while read -r line; do
             name=${line#jobs/} name=${name%%/*}
-            part=$(sed -n 's|.*: jobs/shared/\([^/]*\)/[^/]*\.h$|\1|p' <<<"$line")
-            grep -sqxF "$part" "jobs/$name/shared" || echo "$line"
+            [[ $line =~ :\ jobs/shared/([^/]*)/[^/]*\.h$ ]] &&
+                [ -n "${shares[$name ${BASH_REMATCH[1]}]:-}" ] || echo "$line"
         done
 }
 # lacking: what a plug-in has to name, too, as a shared folder that it names includes it
 lacking() {
-    local list name one
-    for list in jobs/*/shared; do
-        [ -f "$list" ] || continue
-        while read -r name; do
-            [ -d "jobs/shared/$name" ] || echo "$list: there is no jobs/shared/$name"
-            for one in $(includes "jobs/shared/$name"/*.[ch] |
-                sed -n 's|.*: jobs/shared/\([^/]*\)/.*|\1|p' | sort -u); do
-                grep -qxF "$one" "$list" || echo "$list: jobs/shared/$name needs $one"
-            done
-        done <"$list"
+    local pair name folder one
+    local -A needs=()
+    while read -r folder one; do needs[$folder]+=" $one"; done < <(includes jobs/shared/*/*.[ch] |
+        sed -nE 's|^jobs/shared/([^/]*)/[^:]*: jobs/shared/([^/]*)/.*|\1 \2|p' | sort -u)
+    for pair in "${!shares[@]}"; do
+        read -r name folder <<<"$pair"
+        [ -d "jobs/shared/$folder" ] || echo "jobs/$name/shared: there is no jobs/shared/$folder"
+        for one in ${needs[$folder]:-}; do
+            [ -n "${shares[$name $one]:-}" ] || echo "jobs/$name/shared: jobs/shared/$folder needs $one"
+        done
     done
 }
 says "jobs include nothing of ours but include/prescient, their own folder, and what they share" \

@@ -38,7 +38,6 @@ same() {
     is "$1" "$(comm -3 <(sort -u <<<"$2") <(sort -u <<<"$3") |
         sed 's/^\t/only in the manual: /; t; s/^/not in the manual: /')" ""
 }
-section_of() { awk -F'\t' -v n="*$2" -v s="$1" '$1 == s && $3 == n { print $2 }' names; }
 
 # ---- SQLite ----
 
@@ -64,9 +63,7 @@ done
 # ---- PostgreSQL ----
 
 [ -n "$SERVER" ] || { echo "# no PostgreSQL: its part of the page is not compared"; exit 0; }
-db=manual_$$
-psql -qX "$SERVER" -c "CREATE DATABASE $db" && DATABASES="${DATABASES:-} $db"
-HERE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+new_database manual_$$
 ok "a schema" "$P" --store "$HERE" init
 sql() { psql -qXAt -F $'\t' "$HERE" -c "$1" 2>&1; }
 callable="FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace
@@ -78,9 +75,8 @@ described=$(headings 'FUNCTIONS (POSTGRESQL)' | grep -vx 'Other functions')
 same "the page has every function that a role may call, and no others" "$functions" "$described"
 arguments=$(sql "SELECT DISTINCT f.name, f.argument
                  FROM (SELECT p.proname AS name, unnest(p.proargnames) AS argument $callable) f" |
-    while IFS=$'\t' read -r name argument; do
-        printf '%s\t%s\n' "$(section_of 'FUNCTIONS (POSTGRESQL)' "$name")" "$argument"
-    done)
+    awk -F'\t' 'NR == FNR { if ($1 == "FUNCTIONS (POSTGRESQL)") subsection[$3] = $2; next }
+                { print subsection["*" $1] "\t" $2 }' names -)
 same "with the names of their arguments and columns" "$arguments" "$(of 'FUNCTIONS (POSTGRESQL)' |
     awk -F'\t' '$1 != "" && $2 != "any"')"
 views=$(sql "SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -94,12 +90,13 @@ same "it names nothing else of the schema" "" \
 
 # ---- errors ----
 
+text=$(<"$page")
 # state SQLSTATE SQL: it fails so, and the page has it.
 state() {
-    local found
-    found=$(psql -qXAt -v VERBOSITY=sqlstate "$HERE" -c "$2" 2>&1 | grep -oE '[0-9A-Z]{5}$' | tail -1)
-    is "$1: $2" "$found" "$1"
-    has "the page has $1" "$(cat "$page")" "$1"
+    local words
+    words=$(psql -qXAt -v VERBOSITY=sqlstate "$HERE" -c "$2" 2>&1)
+    is "$1: $2" "${words: -5}" "$1"
+    has "the page has $1" "$text" "$1"
 }
 state 22023 "SELECT prescient.enqueue('', 1, 'j', now())"
 state 22023 "SELECT prescient.enqueue('o', 1, 'j', now(), NULL, 'often')"
