@@ -97,8 +97,10 @@ fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
 [ -z "${NIGHT:-}" ] || ok "it is tried for some seconds, not for ever" test $((SECONDS - start)) -lt 15
 
 # What a store shows of engines, failures and dropped calls. No job is loaded for it.
-looks() { "$P" --config no_jobs.cfg "$@" doctor; }
-level() { looks "$@" --json | json "[(f['level'], f['found']) for f in j if f['what'] == '$LOOK'][0]"; }
+look() { "$P" --config no_jobs.cfg "$@" --json doctor >.look; }
+of_the_look() { json "[$1 for f in j if f['what'] == '$LOOK'][0]" <.look; }
+level() { of_the_look "(f['level'], f['found'])"; }
+advice() { of_the_look "f['advice']"; }
 inside() {
     local drop='DROP VIEW prescient_resolve' name=prescient_resolve PREFIX=prescient_
     # an engine's lease, and two thousand passes of a later slot
@@ -116,38 +118,44 @@ inside() {
     fi
     "$P" init >/dev/null
     LOOK="last pass"
+    look
     is "$STORE_NAME: no engine is needed before a check is due" "$(level)" "('ok', 'none yet')"
     "$P" --now 2030-01-01 enqueue orders 1 one +1h >/dev/null
-    is "$STORE_NAME: nor in the two slots behind it" "$(level --now 2030-01-01T01:29:59Z)" \
-        "('ok', 'none yet')"
-    is "$STORE_NAME: no engine for two slots" "$(level --now 2030-01-01T01:30:00Z)" "('warn', 'none yet')"
-    has "$STORE_NAME: and what to do" "$(looks --now 2030-01-01T01:30:00Z)" \
+    look --now 2030-01-01T01:29:59Z
+    is "$STORE_NAME: nor in the two slots behind it" "$(level)" "('ok', 'none yet')"
+    look --now 2030-01-01T01:30:00Z
+    is "$STORE_NAME: no engine for two slots" "$(level)" "('warn', 'none yet')"
+    has "$STORE_NAME: and what to do" "$(advice)" \
         "checks are due, and no engine has run for two slots: start prescient daemon"
     sql "$LEASE"
-    is "$STORE_NAME: nothing is said while an engine holds a lease" "$(level --now 2030-01-03)" \
-        "('ok', 'none yet')"
+    look --now 2030-01-03
+    is "$STORE_NAME: nothing is said while an engine holds a lease" "$(level)" "('ok', 'none yet')"
     sql "DELETE FROM ${PREFIX}slot_lease"
-    is "$STORE_NAME: no engine for days" "$(level --now 2030-01-03)" "('warn', 'none yet')"
+    look --now 2030-01-03
+    is "$STORE_NAME: no engine for days" "$(level)" "('warn', 'none yet')"
     LOOK="runs in trouble"
     "$P" --now 2030-01-01T01:00:00Z run >/dev/null 2>&1
-    is "$STORE_NAME: nothing failed" "$(level --now 2030-01-01T02:00:00Z)" \
-        "('ok', 'none in the last day')"
+    look --now 2030-01-01T02:00:00Z
+    is "$STORE_NAME: nothing failed" "$(level)" "('ok', 'none in the last day')"
     "$P" --now 2030-01-01T01:00:00Z enqueue orders 2 bad +1h >/dev/null
     "$P" --now 2030-01-01T02:00:00Z run >/dev/null 2>&1
-    is "$STORE_NAME: a failure since yesterday" "$(level --now 2030-01-01T20:00:00Z)" \
+    look --now 2030-01-01T20:00:00Z
+    is "$STORE_NAME: a failure since yesterday" "$(level)" \
         "('warn', '1 failed, 0 took too long, 0 crashed in the last day')"
-    has "$STORE_NAME: and where it is shown" "$(looks --now 2030-01-01T20:00:00Z)" \
+    has "$STORE_NAME: and where it is shown" "$(advice)" \
         "prescient history --outcome failed --since -1d"
-    is "$STORE_NAME: two days later it is history" "$(level --now 2030-01-03T20:00:00Z)" \
-        "('ok', 'none in the last day')"
+    LOOK="last pass"
+    has "$STORE_NAME: which engine was the last" "$(level)" \
+        "('ok', 'over the slot 2030-01-01 02:00:00, by "
+    LOOK="runs in trouble"
+    look --now 2030-01-03T20:00:00Z
+    is "$STORE_NAME: two days later it is history" "$(level)" "('ok', 'none in the last day')"
     sql "$PASSES"
-    is "$STORE_NAME: behind a thousand passes that went well it is found, too" \
-        "$(level --now 2030-01-01T20:00:00Z)" \
+    look --now 2030-01-01T20:00:00Z
+    is "$STORE_NAME: behind a thousand passes that went well it is found, too" "$(level)" \
         "('warn', '1 failed, 0 took too long, 0 crashed in the last day')"
     sql "DELETE FROM ${PREFIX}slot_pass WHERE pass > 1000"
-    LOOK="last pass"
-    has "$STORE_NAME: which engine was the last" "$(level --now 2030-01-01T20:00:00Z)" \
-        "('ok', 'over the slot 2030-01-01 02:00:00, by "
+    look
     LOOK="calls of applications"
     is "$STORE_NAME: an application's calls are there" "$(level)" "('ok', 'there')"
     if [ "$STORE_NAME" = postgresql ]; then
@@ -159,27 +167,34 @@ inside() {
     LOOK="schedules"
     is "$STORE_NAME: no schedule" "$(level)" "('ok', 'each that is on has its check')"
     for n in 1 2 3 4; do "$P" schedule add "s $n" shop "$n" one --every 1h >/dev/null 2>&1; done
+    look
     is "$STORE_NAME: each has its check" "$(level)" "('ok', 'each that is on has its check')"
     sql "UPDATE ${PREFIX}schedule SET is_active = (1 = 2) WHERE entity_key IN ('2', '4')"
+    look
     is "$STORE_NAME: some are off, and their checks wait" "$(level)" \
         "('warn', \"2 off, and their checks wait and are run; the first is 's 2'\")"
-    has "$STORE_NAME: the line that mends it" "$(looks)" "prescient resolve 'shop' '2' 'one' ends it"
+    has "$STORE_NAME: the line that mends it" "$(advice)" "prescient resolve 'shop' '2' 'one' ends it"
     "$P" resolve shop 2 one >/dev/null; "$P" resolve shop 4 one >/dev/null
+    look
     is "$STORE_NAME: it does" "$(level)" "('ok', 'each that is on has its check')"
     sql "DELETE FROM ${PREFIX}future_job WHERE entity_name = 'shop' AND entity_key = '3'"
+    look
     is "$STORE_NAME: one is on and has no check" "$(level)" \
         "('warn', \"1 on, and have no check; the first is 's 3'\")"
-    has "$STORE_NAME: the line that mends that" "$(looks)" \
+    has "$STORE_NAME: the line that mends that" "$(advice)" \
         "prescient schedule off 's 3' && prescient schedule on 's 3' files it anew"
     "$P" schedule off 's 3' >/dev/null && "$P" schedule on 's 3' >/dev/null
+    look
     is "$STORE_NAME: it does, too" "$(level)" "('ok', 'each that is on has its check')"
     "$P" schedule add "it's '; x" shop 5 one --every 1h >/dev/null 2>&1
     sql "DELETE FROM ${PREFIX}future_job WHERE entity_name = 'shop' AND entity_key = '5'"
-    has "$STORE_NAME: a name with quotes is one word of it" "$(looks)" \
+    look
+    has "$STORE_NAME: a name with quotes is one word of it" "$(advice)" \
         "prescient schedule off 'it'\\''s '\\''; x' && prescient schedule on 'it'\\''s '\\''; x' files"
     "$P" schedule remove "it's '; x" >/dev/null
     LOOK="calls of applications"
     sql "$drop"
+    look
     has "$STORE_NAME: one that was dropped is named" "$(level | grep "'error', 'these ")" "dropped: $name'"
 }
 plugin bad 'prescient_fail(answer, "no");'
