@@ -30,6 +30,18 @@ const char *test_tmp_dir(void)
     return dir && *dir ? dir : "/tmp";
 }
 
+/* `wanted`: a part of the name, or =NAME, or several as =NAME+NAME. */
+static bool is_wanted(const char *name, const char *wanted)
+{
+    if (*wanted != '=')
+        return strstr(name, wanted) != NULL;
+    size_t n = strlen(name);
+    for (const char *at = strstr(wanted, name); at; at = strstr(at + 1, name))
+        if ((at[-1] == '=' || at[-1] == '+') && (at[n] == '\0' || at[n] == '+'))
+            return true;
+    return false;
+}
+
 int main(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "";
@@ -37,7 +49,7 @@ int main(int argc, char **argv)
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 2;
     for (const struct suite *const *s = suite_table; *s; s++) {
-        if (*wanted == '=' ? strcmp((*s)->name, wanted + 1) != 0 : !strstr((*s)->name, wanted))
+        if (!is_wanted((*s)->name, wanted))
             continue;
         CU_pSuite suite = CU_add_suite((*s)->name, (*s)->setup, (*s)->teardown);
         for (const struct test *t = (*s)->tests; suite && t->name; t++)

@@ -125,16 +125,16 @@ free_lane() {
     done
 }
 
-# start_one NAME: begins the suite (=NAME) or the script in an empty folder of its own, which
-# PRESCIENT_TEST_TMP names; its output goes to $tmp/NAME.out
+# start_one NAME: begins the suite (=NAME), several (=NAME+NAME) or the script in an empty folder of
+# its own, which PRESCIENT_TEST_TMP names; its output goes to $tmp/NAME.out
 start_one() {
-    local name=$1 at command=("tests/$1.sh")
+    local name=$1 folder=$tmp/${1%%+*} at command=("tests/$1.sh")
     [ "${name:0:1}" != = ] || command=("$BUILD/test" "$name")
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
-    rm -rf "${tmp:?}/$name"
-    mkdir "$tmp/$name" && chmod 755 "$tmp/$name"
-    TMPDIR=$tmp PRESCIENT_TEST_TMP=$tmp/$name PRESCIENT_TEST_PG=${servers[at]} \
+    rm -rf "$folder"
+    mkdir "$folder" && chmod 755 "$folder"
+    TMPDIR=$tmp PRESCIENT_TEST_TMP=$folder PRESCIENT_TEST_PG=${servers[at]} \
         PRESCIENT_TEST_COUNTS=$tmp/$name.counts PRESCIENT_TEST_TEMPLATE=$template \
         timeout -k 10 "$limit_s" "${command[@]}" >"$tmp/$name.out" 2>&1 </dev/null &
     running[$!]=$name
@@ -181,7 +181,7 @@ print_fall() {
 }
 
 report_one() {
-    local name code took good bad
+    local name code took good bad names
     finish_one
     count
     if [ "$bad" != 0 ]; then
@@ -191,7 +191,8 @@ report_one() {
     fi
     passed=$((passed + good))
     if [ "${name:0:1}" = = ]; then
-        suites=$((suites + 1)) suite_tests=$((suite_tests + good))
+        names=${name//[!+]/}
+        suites=$((suites + 1 + ${#names})) suite_tests=$((suite_tests + good))
     else
         printf 'ok      %-24s %s checks, %s s\n' "$name" "$good" "$took"
     fi
@@ -218,37 +219,62 @@ is_script() {
     [ -x "tests/$1.sh" ]
 }
 
-# marked FILE MARK: the mark stands on a comment line of its own
-marked() { grep -qE "^(#|/\*| \*) ($2)" "$1"; }
-
-# is_left_out FILE: prints why, if it is
-is_left_out() {
-    if [ -z "${NIGHT:-}$wanted" ] && marked "$1" 'night: '; then
-        echo "to the night"
-    elif { [ -n "${SANITIZE:-}" ] && marked "$1" 'not under sanitizers'; } ||
-        { [ -n "${COVERAGE:-}" ] && marked "$1" 'not for coverage'; } ||
-        { [ -n "${SANITIZE:-}${COVERAGE:-}" ] && marked "$1" 'not instrumented'; }; then
-        echo "of this build"
-    else
-        return 1
-    fi
-}
-
-# files: of suites and scripts, those that take longest first
+# files: a line "SECONDS FILE MARK..." for each suite and script, those that take longest first. The
+# mark "small" is of a suite that takes no time to speak of and uses no database.
 files() {
     awk '
-        match($0, /^(#|\/\*| \*) about [0-9]+ s/) { split($0, w, " about "); takes[FILENAME] = w[2] + 0 }
-        END { for (i = 1; i < ARGC; i++) print takes[ARGV[i]] + 0, ARGV[i] }' tests/test_*.c tests/*.sh |
-        sort -k1,1nr -k2 | cut -d' ' -f2
+        function mark(word) { marks[FILENAME] = marks[FILENAME] " " word }
+        FNR == 1 { files[++n] = FILENAME; is_small[FILENAME] = FILENAME ~ /\.c$/ }
+        /_fixture\.h"|test_pg_url/ { is_small[FILENAME] = 0 }
+        !/^(#|\/\*| \*) (about|night:|not) / { next }
+        $2 == "about" && $3 ~ /^[0-9]+$/ { takes[FILENAME] = $3; is_small[FILENAME] = 0 }
+        $2 == "night:" { mark("night") }
+        / not under sanitizers/ { mark("unsanitized") }
+        / not for coverage/ { mark("uncovered") }
+        / not instrumented/ { mark("unsanitized"); mark("uncovered") }
+        END {
+            for (i = 1; i <= n; i++)
+                print takes[files[i]] + 0, files[i] marks[files[i]] (is_small[files[i]] ? " small" : "")
+        }' tests/test_*.c tests/*.sh | sort -k1,1nr -k2
 }
 
-# name_of FILE: =NAME for a suite, NAME for a script, nothing for what is neither
+# name_of FILE: sets `name` of the caller: =NAME of a suite, NAME of a script; false for what is
+# neither, or not wanted
 name_of() {
-    local name=${1##*/}
+    name=${1##*/}
     case $name in
-    *.c) [ "${KIND:-suites}" = suites ] && name=${name%.c} && echo "=${name#test_}" ;;
-    *) [ "${KIND:-scripts}" = scripts ] && is_script "${name%.sh}" && echo "${name%.sh}" ;;
+    *.c)
+        [ "${KIND:-suites}" = suites ] || return
+        name=${name%.c}
+        name="=${name#test_}" ;;
+    *)
+        name=${name%.sh}
+        [ "${KIND:-scripts}" = scripts ] && is_script "$name" || return ;;
     esac
+    [[ ${name#=} == *"$wanted"* ]]
+}
+
+# left_out MARK...: sets `why` of the caller, if what has these marks is left out
+left_out() {
+    case " $* " in
+    *" night "*) why="to the night"; [ -n "${NIGHT:-}$wanted" ] || return 0 ;;&
+    *" unsanitized "*) why="of this build"; [ -z "${SANITIZE:-}" ] || return 0 ;;&
+    *" uncovered "*) why="of this build"; [ -z "${COVERAGE:-}" ] || return 0 ;;&
+    *) return 1 ;;
+    esac
+}
+
+# begin NAME: as soon as a lane is free
+begin() {
+    [ ${#running[@]} -lt "$at_once" ] || report_one
+    start_one "$1"
+}
+
+# Small suites run by eights, in one process each: to start it takes longer than most of them.
+small=()
+begin_small() {
+    [ ${#small[@]} = 0 ] || begin "=$(IFS=+; echo "${small[*]}")"
+    small=()
 }
 
 case $server in
@@ -256,15 +282,19 @@ none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
 ?*) at_once=1 servers=("$server") template= ;;
 esac
 
-for file in $(files); do
-    name=$(name_of "$file") && [[ ${name#=} == *"$wanted"* ]] || continue
-    if why=$(is_left_out "$file"); then
+while read -r _ file marks; do
+    name_of "$file" || continue
+    # shellcheck disable=SC2086
+    if left_out $marks; then
         [[ $file == *.c ]] || printf 'left out %-23s %s\n' "$name" "$why"
-        continue
+    elif [[ $marks == *small ]]; then
+        small+=("${name#=}")
+        [ ${#small[@]} -lt 8 ] || begin_small
+    else
+        begin "$name"
     fi
-    [ ${#running[@]} -lt "$at_once" ] || report_one
-    start_one "$name"
-done
+done < <(files)
+begin_small
 while [ ${#running[@]} -gt 0 ]; do report_one; done
 [ "$suites" = 0 ] || printf 'ok      %-24s %s tests\n' "$suites suites" "$suite_tests"
 
