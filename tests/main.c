@@ -42,18 +42,42 @@ static bool is_wanted(const char *name, const char *wanted)
     return false;
 }
 
+/* How many suites `wanted` names; `found` when it names none. */
+static unsigned wanted_suites(const char *wanted, unsigned found)
+{
+    if (*wanted != '=')
+        return found;
+    unsigned n = 1;
+    for (const char *at = strchr(wanted, '+'); at; at = strchr(at + 1, '+'))
+        n++;
+    return n;
+}
+
+/* False when it has no tests, or not all of them could be added. */
+static bool add_suite(const struct suite *s)
+{
+    CU_pSuite suite = CU_add_suite(s->name, s->setup, s->teardown);
+    bool added = suite && s->tests->name;
+    for (const struct test *t = s->tests; added && t->name; t++)
+        added = CU_add_test(suite, t->name, t->run) != NULL;
+    return added;
+}
+
 int main(int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "";
+    unsigned added = 0;
     setvbuf(stdout, NULL, _IONBF, 0);       /* what ran when it all ended is the last line */
     if (CU_initialize_registry() != CUE_SUCCESS)
         return 2;
     for (const struct suite *const *s = suite_table; *s; s++) {
         if (!is_wanted((*s)->name, wanted))
             continue;
-        CU_pSuite suite = CU_add_suite((*s)->name, (*s)->setup, (*s)->teardown);
-        for (const struct test *t = (*s)->tests; suite && t->name; t++)
-            CU_add_test(suite, t->name, t->run);
+        added += add_suite(*s);
+    }
+    if (added != wanted_suites(wanted, added)) {
+        fprintf(stderr, "%s: %u of the suites are there, and have tests\n", wanted, added);
+        return 2;
     }
     CU_basic_set_mode(getenv("PRESCIENT_TEST_EACH") ? CU_BRM_VERBOSE : CU_BRM_NORMAL);
     CU_basic_run_tests();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tests/run.sh [T]      the CUnit suites of $BUILD/test and the test scripts beside this file, or
-#                       those whose name contains T
+#                       those whose name contains T; =NAME is the suite of that name
 # A suite is a file tests/test_NAME.c. A test script is an executable tests/NAME.sh that is none of
 # the tools (is_script); it prints "ok - what" and "not ok - what", one line a check. The last line
 # is "N passed, N failed".
@@ -132,7 +132,7 @@ start_one() {
     [ "${name:0:1}" != = ] || command=("$BUILD/test" "$name")
     at=$(free_lane)
     [ -n "${servers[at]+known}" ] || start_server "$at"
-    rm -rf "$folder"
+    rm -rf "$folder" "$tmp/$name.counts"
     mkdir "$folder" && chmod 755 "$folder"
     TMPDIR=$tmp PRESCIENT_TEST_TMP=$folder PRESCIENT_TEST_PG=${servers[at]} \
         PRESCIENT_TEST_COUNTS=$tmp/$name.counts PRESCIENT_TEST_TEMPLATE=$template \
@@ -251,7 +251,7 @@ name_of() {
         name=${name%.sh}
         [ "${KIND:-scripts}" = scripts ] && is_script "$name" || return ;;
     esac
-    [[ ${name#=} == *"$wanted"* ]]
+    if [ "${wanted:0:1}" = = ]; then [ "$name" = "$wanted" ]; else [[ ${name#=} == *"$wanted"* ]]; fi
 }
 
 # left_out MARK...: sets `why` of the caller, if what has these marks is left out
@@ -282,7 +282,9 @@ none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
 ?*) at_once=1 servers=("$server") template= ;;
 esac
 
-while read -r _ file marks; do
+mapfile -t list < <(files)              # what is started below must not read it
+for line in "${list[@]}"; do
+    read -r _ file marks <<<"$line"
     name_of "$file" || continue
     # shellcheck disable=SC2086
     if left_out $marks; then
@@ -293,7 +295,7 @@ while read -r _ file marks; do
     else
         begin "$name"
     fi
-done < <(files)
+done
 begin_small
 while [ ${#running[@]} -gt 0 ]; do report_one; done
 [ "$suites" = 0 ] || printf 'ok      %-24s %s tests\n' "$suites suites" "$suite_tests"
