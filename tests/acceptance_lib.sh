@@ -101,17 +101,17 @@ export PRESCIENT_SCHEMA=$SCHEMA
 # A client that stays, on PostgreSQL: one a look would take more of the machine than what it asks.
 # It belongs to the shell that began it and those that this one waits for, $(q ...) above all; a
 # shell in the background begins its own, or has none.
-CLIENT=() CLIENT_STORE=             # its pid, and where to write and to read; of which store
+CLIENT=() CLIENT_STORE=             # its pid, where to write, to read, its words; of which store
 client_begins() {
     client_ends
     [ "$STORE_NAME" = postgresql ] || return 0
     local pipes=$TMP/.client to from
     rm -rf "$pipes"
     mkdir "$pipes" && mkfifo "$pipes/to" "$pipes/from"
-    psql -qXAt "$PRESCIENT_STORE" <"$pipes/to" >"$pipes/from" 2>/dev/null &
+    psql -qXAt "$PRESCIENT_STORE" <"$pipes/to" >"$pipes/from" 2>>"$pipes/words" &
     # read and written by us: to write to a client that is gone must not end this shell
     exec {to}<>"$pipes/to" {from}<"$pipes/from"
-    CLIENT=($! "$to" "$from") CLIENT_STORE=$PRESCIENT_STORE
+    CLIENT=($! "$to" "$from" "$pipes/words") CLIENT_STORE=$PRESCIENT_STORE
 }
 client_ends() {
     [ -n "$CLIENT_STORE" ] || return 0
@@ -121,17 +121,19 @@ client_ends() {
     CLIENT_STORE=
 }
 
-# client_asks SQL: prints the rows of one statement that leaves nothing behind in a session. False
-# when there is no client for it, and when it fails: nothing has been changed or printed then.
+# client_asks SQL: prints the rows of one statement that leaves nothing behind in a session. 1 when
+# there is no client for it: nothing has been changed or printed then. 2 when it fails, in words.
 client_asks() {
     local line lines=()
     [ "$CLIENT_STORE" = "$PRESCIENT_STORE" ] && [[ $1 != *[\;\\]* ]] || return 1
     case $1 in SELECT* | INSERT* | UPDATE* | DELETE* | WITH*) ;; *) return 1 ;; esac
+    kill -0 "${CLIENT[0]}" 2>/dev/null || return 1
+    : >"${CLIENT[3]}"
     printf '%s\n;\n\\echo :ERROR end of q\n' "$1" >&"${CLIENT[1]}"
     while IFS= read -r line; do
         case $line in
         "false end of q") [ ${#lines[@]} = 0 ] || printf '%s\n' "${lines[@]}"; return 0 ;;
-        "true end of q") return 1 ;;
+        "true end of q") cat "${CLIENT[3]}" >&2; return 2 ;;
         esac
         lines+=("$line")
     done <&"${CLIENT[2]}"
@@ -151,8 +153,7 @@ in_words() {
 }
 
 # q SQL: the rows, columns separated by |. Tables are written as {future_job}, moments as <slot_at>
-# (seconds since the epoch). What the client that stays cannot do, or fails at, one of its own does:
-# its words and exit code are the answer.
+# (seconds since the epoch). What the client that stays cannot do, one of its own does.
 q() {
     local sql
     if [ "$STORE_NAME" = sqlite ]; then
@@ -160,7 +161,12 @@ q() {
         sqlite3 -batch -noheader -cmd '.timeout 20000' "${PRESCIENT_STORE#sqlite:}" "$sql"
     else
         in_words "$1" "$SCHEMA." 'extract(epoch FROM COLUMN)::bigint'
-        client_asks "$sql" || psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql"
+        client_asks "$sql"
+        case $? in
+        0) ;;
+        1) psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$sql" ;;
+        *) return 1 ;;
+        esac
     fi
 }
 

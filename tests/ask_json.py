@@ -11,7 +11,7 @@ def fields():
     while more := sys.stdin.buffer.raw.read(1 << 16):
         *whole, rest = (rest + more).split(b"\0")
         for field in whole:
-            yield field.decode()
+            yield field.decode(errors="surrogateescape")
 
 
 def value(expression, text):
@@ -21,6 +21,7 @@ def value(expression, text):
         return f"{type(e).__name__} {e} in {text[:400]!r}"
 
 
+sys.stdout.reconfigure(errors="backslashreplace")
 asked = fields()
 for expression in asked:
     sys.stdout.write(f"{value(expression, next(asked))}\n\0")

@@ -96,6 +96,7 @@ json() {
     local text value
     text=$(</dev/stdin)
     [ ${#JSON_READER[@]} != 0 ] || json_begins
+    kill -0 "${JSON_READER[0]}" 2>/dev/null || { echo "no Python to ask"; return; }
     printf '%s\0%s\0' "$1" "$text" >&"${JSON_READER[1]}"
     IFS= read -rd '' value <&"${JSON_READER[2]}"
     printf '%s' "${value:-no answer}"
