@@ -138,9 +138,8 @@ batches() {
 STORE_NAME=sqlite PRESCIENT_STORE=sqlite:$TMP/store.db; export PRESCIENT_STORE
 batches
 if [ -n "$SERVER" ]; then
-    db=prescient_redis_$$
-    psql -qX "$SERVER" -c "CREATE DATABASE $db" >/dev/null && DATABASES="${DATABASES:-} $db"
-    STORE_NAME=postgresql PRESCIENT_STORE=$(sed -E "s#/postgres(\?|\$)#/$db\1#" <<<"$SERVER")
+    new_database prescient_redis_$$
+    STORE_NAME=postgresql PRESCIENT_STORE=$HERE
     batches
 fi
 
