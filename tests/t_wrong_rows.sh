@@ -29,7 +29,7 @@ slot="timestamptz '$(q "SELECT prescient.slot_floor(now()) - interval '1 hour'")
 put "'good'" "$(own "'good'")" "$slot"
 put "'bucket'" "($(own "'bucket'") + 1) % 64" "$slot"
 put "'counts'" "$(own "'counts'")" "$slot" failure_count -1
-put "repeat('x', 5000)" "$(own "repeat('x', 5000)")" "$slot"
+put "repeat('long', 1250)" "$(own "repeat('long', 1250)")" "$slot"
 put "'payload'" "$(own "'payload'")" "$slot" payload "to_json(repeat('x', 70000))"
 put "'second'" "$(own "'second'")" "$slot + interval '7 minutes'"
 put "'fraction'" "$(own "'fraction'")" "$slot + interval '0.5 s'"
@@ -54,11 +54,11 @@ has "one that waits comes into the right one, and a run says so" "$(cat run.err)
 is "from then on it can be resolved" "$("$P" resolve e waits --json | json 'j["resolved"]')" 1
 q "DELETE FROM prescient.future_job_history WHERE outcome = 'resolved'" >/dev/null
 has "a negative count" "$(cat run.err)" "(e, counts, noop) has a negative count"
-has "a long name" "$(cat run.err)" "xxx, noop) has a name that is too long"
+has "a long name" "$(cat run.err)" "longlong, noop) has a name that is too long"
 has "a large payload" "$(cat run.err)" "(e, payload, noop) has a payload that is too large"
 has "and what to do" "$(cat run.err)" "delete the row, and enqueue the check"
 is "these stay where they are" "$(q "SELECT string_agg(left(entity_key, 7), ',' ORDER BY entity_key)
-    FROM prescient.future_job WHERE next_check_at = $slot")" "counts,payload,xxxxxxx"
+    FROM prescient.future_job WHERE next_check_at = $slot")" "counts,longlon,payload"
 is "they are overdue" \
     "$("$P" status --json | json 'j[0]["overdue"] if isinstance(j, list) else j["overdue"]')" 3
 is "a time that is no slot becomes one" \
