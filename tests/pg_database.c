@@ -16,7 +16,7 @@ static const char *template(void)
     return name && *name ? name : NULL;
 }
 
-static void drop_notice(void *arg, const char *words)
+void pg_drop_notice(void *arg, const char *words)
 {
     (void)arg;
     (void)words;
@@ -64,7 +64,7 @@ bool pg_database_make(struct pg_database *db, const char *what)
 {
     name_it(db, what);
     PGconn *conn = PQconnectdb(test_pg_url());
-    PQsetNoticeProcessor(conn, drop_notice, NULL);
+    PQsetNoticeProcessor(conn, pg_drop_notice, NULL);
     /* of an earlier process with this number */
     bool well = drop(conn, db->name) && create(conn, db->name);
     PQfinish(conn);

@@ -11,6 +11,9 @@ struct pg_database { char name[64], url[512]; };
  * why not was printed. */
 bool pg_database_make(struct pg_database *db, const char *what);
 
+/* For PQsetNoticeProcessor: notices are not printed. */
+void pg_drop_notice(void *arg, const char *words);
+
 /* Removes it, on a server that outlives the run. */
 void pg_database_drop(const struct pg_database *db);
 

@@ -44,12 +44,6 @@ const char *pgfx_cell(PGconn *conn, const char *fmt, ...)
     return out;
 }
 
-static void drop_notice(void *arg, const char *words)
-{
-    (void)arg;
-    (void)words;
-}
-
 static int64_t slow_us(void *ctx)
 {
     (void)ctx;
@@ -100,8 +94,8 @@ int pgfx_setup(void)
         printf("      %s\n", pgfx.err.text);
     pgfx.app = PQconnectdb(pgfx.db.url);
     pgfx.other = PQconnectdb(pgfx.db.url);
-    PQsetNoticeProcessor(pgfx.app, drop_notice, NULL);
-    PQsetNoticeProcessor(pgfx.other, drop_notice, NULL);
+    PQsetNoticeProcessor(pgfx.app, pg_drop_notice, NULL);
+    PQsetNoticeProcessor(pgfx.other, pg_drop_notice, NULL);
     return rc < 0 || PQstatus(pgfx.app) != CONNECTION_OK || PQstatus(pgfx.other) != CONNECTION_OK;
 }
 

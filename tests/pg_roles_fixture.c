@@ -16,12 +16,6 @@ static bool as_user(const char *user, char out[600])
     return at != NULL;
 }
 
-void pg_roles_drop_notice(void *arg, const char *words)
-{
-    (void)arg;
-    (void)words;
-}
-
 int pg_roles_setup(void)
 {
     int rc = pgfx_setup();
@@ -39,8 +33,8 @@ int pg_roles_setup(void)
                      pgfx.db.name));
     pg_roles.shop = PQconnectdb(pg_roles.shop_url);
     pg_roles.reader = PQconnectdb(pg_roles.reader_url);
-    PQsetNoticeProcessor(pg_roles.shop, pg_roles_drop_notice, NULL);
-    PQsetNoticeProcessor(pg_roles.reader, pg_roles_drop_notice, NULL);
+    PQsetNoticeProcessor(pg_roles.shop, pg_drop_notice, NULL);
+    PQsetNoticeProcessor(pg_roles.reader, pg_drop_notice, NULL);
     return PQstatus(pg_roles.shop) != CONNECTION_OK || PQstatus(pg_roles.reader) != CONNECTION_OK;
 }
 

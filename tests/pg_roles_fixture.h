@@ -21,9 +21,6 @@ extern struct pg_roles pg_roles;
 int pg_roles_setup(void);
 int pg_roles_teardown(void);
 
-/* For PQsetNoticeProcessor: notices are not printed. */
-void pg_roles_drop_notice(void *arg, const char *words);
-
 #define WITH_ROLES() WITH_SERVER(); if (!pg_roles.shop) return
 #define SHOP_IS(expected, ...) CELL_IS(pg_roles.shop, expected, __VA_ARGS__)
 #define READER_IS(expected, ...) CELL_IS(pg_roles.reader, expected, __VA_ARGS__)

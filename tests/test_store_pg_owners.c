@@ -176,7 +176,7 @@ static void nobody_who_can_merely_connect_holds_up_a_migration(void)
     SHOP_IS(DENIED, "BEGIN; LOCK TABLE late.migration IN ACCESS SHARE MODE");
     PQclear(PQexec(pg_roles.shop, "ROLLBACK"));
     PGconn *runner = PQconnectdb(pg_roles.runner_url);
-    PQsetNoticeProcessor(runner, pg_roles_drop_notice, NULL);
+    PQsetNoticeProcessor(runner, pg_drop_notice, NULL);
     CELL_IS(runner, DENIED, "BEGIN; LOCK TABLE prescient.migration IN ROW EXCLUSIVE MODE");
     PQfinish(runner);
     SHOP_IS("", "SELECT pg_advisory_unlock_all()");

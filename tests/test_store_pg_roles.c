@@ -207,7 +207,7 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
     SQL_IS("0", "SELECT count(*) FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace AND "
                 "pg_has_role('" RUNNER "', p.proowner, 'MEMBER')");
     PGconn *runner = PQconnectdb(pg_roles.runner_url);
-    PQsetNoticeProcessor(runner, pg_roles_drop_notice, NULL);
+    PQsetNoticeProcessor(runner, pg_drop_notice, NULL);
     static const char *const attempts[] = {
         "CREATE TABLE prescient.mine (id int)",
         "CREATE FUNCTION prescient.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
