@@ -22,11 +22,10 @@ sql() {
     else psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$1"; fi
 }
 
-# settings FILE [SED-COMMAND]: good settings, with one mistake. A busy machine has time to connect.
+# settings FILE [SED-COMMAND]: good settings, with one mistake
 settings() {
     sed -e "${2:-}" >"$1" <<CFG
 workers = 1;
-connect_timeout = "1m";
 jobs = {
     unshipped_order = { plugin = "unshipped_order"; timeout = "1m"; settings = { table = "orders"; }; };
 };

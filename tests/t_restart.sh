@@ -5,6 +5,7 @@
 # about 20 s
 # night: it starts a server of its own; in the gate the suites of the store lose their connections
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+unset PRESCIENT_CONNECT_TIMEOUT         # the file below has one
 
 [ -n "$SERVER" ] || { pass "without PostgreSQL there is no server that could go away"; exit 0; }
 

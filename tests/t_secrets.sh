@@ -7,6 +7,7 @@
 # night: it reads the memory of processes for minutes
 # about 60 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+unset PRESCIENT_CONNECT_TIMEOUT         # the files below have one
 
 S=planted-store-4fd1 B=planted-business-9c2e
 SLOT=1700000100

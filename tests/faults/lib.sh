@@ -14,6 +14,7 @@ ENGINE_BY=()                        # what starts an engine: words before it tha
 ALL_ENGINES=()                      # pids of all engines of this case, also of those that are over
 
 . "$FAULTS/../acceptance_lib.sh"
+unset PRESCIENT_CONNECT_TIMEOUT     # engines lose their server as they would in production
 client_begins() { :; }              # servers go, and are frozen: each look connects anew
 trap 'scenario_ends || exit 1' EXIT
 
