@@ -226,9 +226,10 @@ files() {
         function mark(word) { marks[FILENAME] = marks[FILENAME] " " word }
         FNR == 1 { files[++n] = FILENAME; is_small[FILENAME] = FILENAME ~ /\.c$/ }
         /_fixture\.h"|test_pg_url/ { is_small[FILENAME] = 0 }
-        !/^(#|\/\*| \*) (about|night:|not) / { next }
+        !/^(#|\/\*| \*) (about|night:|alone:|not) / { next }
         $2 == "about" && $3 ~ /^[0-9]+$/ { takes[FILENAME] = $3; is_small[FILENAME] = 0 }
         $2 == "night:" { mark("night") }
+        $2 == "alone:" { mark("alone") }
         / not under sanitizers/ { mark("unsanitized") }
         / not for coverage/ { mark("uncovered") }
         / not instrumented/ { mark("unsanitized"); mark("uncovered") }
@@ -282,6 +283,7 @@ none) for ((i = 0; i < at_once; i++)); do servers[i]=; done ;;
 ?*) at_once=1 servers=("$server") template= ;;
 esac
 
+alone=()                                # these judge seconds, when all else is over
 mapfile -t list < <(files)              # what is started below must not read it
 for line in "${list[@]}"; do
     read -r _ file marks <<<"$line"
@@ -289,6 +291,8 @@ for line in "${list[@]}"; do
     # shellcheck disable=SC2086
     if left_out $marks; then
         [[ $file == *.c ]] || printf 'left out %-23s %s\n' "$name" "$why"
+    elif [[ " $marks " == *" alone "* ]]; then
+        alone+=("$name")
     elif [[ $marks == *small ]]; then
         small+=("${name#=}")
         [ ${#small[@]} -lt 8 ] || begin_small
@@ -298,6 +302,10 @@ for line in "${list[@]}"; do
 done
 begin_small
 while [ ${#running[@]} -gt 0 ]; do report_one; done
+for name in "${alone[@]}"; do
+    start_one "$name"
+    report_one
+done
 [ "$suites" = 0 ] || printf 'ok      %-24s %s tests\n' "$suites suites" "$suite_tests"
 
 if [ ${#fallen[@]} -le $most_repeated ]; then

@@ -7,6 +7,7 @@
 # not for coverage
 # about 40 s
 # night: it kills, waits or judges time for minutes
+# alone: with QUIET=1 it judges seconds
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 if grep -qw webhook "$(dirname "$P")/left_out"; then

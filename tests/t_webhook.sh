@@ -5,6 +5,7 @@
 # promised in seconds is asked for.
 # about 40 s
 # night: it kills, waits or judges time for minutes
+# alone: with QUIET=1 it judges seconds
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
 if grep -qw webhook "$(dirname "$P")/left_out"; then
