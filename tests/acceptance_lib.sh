@@ -108,7 +108,9 @@ client_begins() {
     local pipes=$TMP/.client to from
     rm -rf "$pipes"
     mkdir "$pipes" && mkfifo "$pipes/to" "$pipes/from"
-    psql -qXAt "$PRESCIENT_STORE" <"$pipes/to" >"$pipes/from" 2>>"$pipes/words" &
+    # it does not keep open what its script will close
+    psql -qXAt "$PRESCIENT_STORE" <"$pipes/to" >"$pipes/from" 2>>"$pipes/words" \
+        3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- &
     # read and written by us: to write to a client that is gone must not end this shell
     exec {to}<>"$pipes/to" {from}<"$pipes/from"
     CLIENT=($! "$to" "$from" "$pipes/words") CLIENT_STORE=$PRESCIENT_STORE

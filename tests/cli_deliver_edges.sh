@@ -152,7 +152,7 @@ pruned_event() {
     emit 7 9
     refuses_8_once
     local away="DELETE FROM {event} WHERE entity_key = '7'"
-    { declare -f q; echo "STORE_NAME=$STORE_NAME; q \"$away\""; } >meanwhile.bash
+    { declare -f q in_words client_asks; echo "STORE_NAME=$STORE_NAME; q \"$away\""; } >meanwhile.bash
     echo "bash ./meanwhile.bash" >meanwhile
     ok "$STORE_NAME: an event that is pruned leaves no failures to the next" \
         deliver --batch 1 --skip-after 2 -- ./take

@@ -8,7 +8,10 @@
 json_begins
 
 PRESCIENT_PLUGIN_DIRS=$(dirname "$P")/jobs; export PRESCIENT_PLUGIN_DIRS
-mkdir tmp && export TMPDIR=$TMP/tmp
+# of its own, as the paths of sockets in it must be short
+TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/b.XXXXXX") || exit 2
+export TMPDIR
+trap 'rm -rf "$TMPDIR"; finish || exit 1' EXIT
 
 measured() { json "' '.join(m['name'] for m in j['measures'])" <bench.json; }
 only_pg="enqueue enqueue-bare enqueue-unwaited enqueue-bigint enqueue-uuid enqueue-interval"

@@ -37,7 +37,7 @@ written_down() { [ -s journal ]; }
 
 # Three runs on one slot, started while the first is at work: its checks do not end before.
 overlapping() {
-    local slot n took
+    local slot n
     a_clean_store
     : >journal
     : >hold
@@ -47,12 +47,9 @@ overlapping() {
     start first "$P" --json run --slot $slot
     ok "$STORE_NAME: the first run is at work" wait_until 10 written_down
     for n in 2 3; do
-        took=$(now_ms)
         "$P" --json run --slot $slot >"run$n.out" 2>"run$n.err"; CODE=$?
-        took=$(($(now_ms) - took))
         is "$STORE_NAME: run $n, beside it: try again, nothing run" "$CODE $(number run "run$n.out")" "75 0"
-        in_time "$STORE_NAME: run $n waited for nobody" "$took" 700
-        ok "$STORE_NAME: the first was still at work" alive first
+        ok "$STORE_NAME: run $n waited for nobody: the first was still at work" alive first
     done
     rm hold
     join_within 30 first

@@ -96,10 +96,11 @@ for url in "postgresql://user:$S@127.0.0.1:1/db" "postgresql://user:a@$S@127.0.0
     a_clean_store
     fill 1 $SLOT asks
     "$P" run --slot $SLOT >.out 2>engine.err
-    has "business database $n: the history says what is wrong" \
-        "$(q "SELECT note FROM {future_job_history}")" "business database: "
-    silent "business database $n: nothing of its password in the log" "$(cat engine.err .out)"
-    silent "business database $n: nothing in the history" "$(q "SELECT * FROM {future_job_history}")"
+    words=$(cat engine.err .out)
+    has "business database $n: the log says what is wrong" "$words" "business database: "
+    silent "business database $n: nothing of its password" "$words"
+    silent "business database $n: nothing in the store" "$(q "SELECT * FROM {future_job}")$(
+        q "SELECT * FROM {future_job_run}")$(q "SELECT * FROM {future_job_history}")"
 done
 
 # ---- secrets of jobs, from files and variables ----
