@@ -42,6 +42,9 @@ same() {
 }
 
 same "prescient(1) has every command and its options, and no others" "$(in_program)" "$(in_manual)"
+is "README.md names no command that there is not" \
+    "$(sed -nE 's/^    prescient ([a-z]+).*/\1/p' "$ROOT/README.md" | sort -u |
+    comm -23 - <(sort -u <<<"$commands"))" ""
 same "prescient(1) has the options of every command, and no others" "$(global_options)" \
     "$(section "$page" "OPTIONS OF EVERY COMMAND" | entries | grep -oE -- '--[a-z-]+')"
 known=$({ for c in $commands; do own_options "$c"; done; global_options; } | sort -u)
