@@ -24,6 +24,8 @@ seed=${SEED:-$(od -An -N3 -tu4 /dev/urandom | tr -d ' ')}
 BUILD=$(realpath "${BUILD:-build}") || exit 2
 export BUILD
 at_once=${AT_ONCE:-$(($(nproc) < 4 ? $(nproc) : 4))}
+# how late a check may start while nothing is wrong: scenarios at once share the processors
+export EPSILON_MS=${EPSILON_MS:-$((4000 * at_once))}
 results=$BUILD/faults/results.tsv
 evidence=$BUILD/faults/failed
 passed=0 failed=0 skipped=0
