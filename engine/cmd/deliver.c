@@ -491,20 +491,6 @@ static int once(struct delivering *d, struct err *err)
     return rc;
 }
 
-/* What will be said of a program that is not there, before a name is kept for it. */
-static int check_command(const struct deliver_options *o, struct err *err)
-{
-    char interpreter[GUARDED_INTERPRETER_SIZE];
-    int why = guarded_look_for(o->argv[0], interpreter);
-    if (why && *interpreter)
-        return err_set(err, ERR_INPUT, "the command '%.200s' cannot be executed: its first line names %s: %s",
-                       o->argv[0], interpreter, strerror(why));
-    if (why)
-        return err_set(err, ERR_INPUT, "the command '%.200s' cannot be executed: %s", o->argv[0],
-                       strerror(why));
-    return 0;
-}
-
 /* A name that was misspelt would be one more consumer, with a cursor of its own. */
 static void tell_new(const struct delivering *d)
 {
@@ -522,7 +508,7 @@ int deliver(struct app *app, const struct deliver_options *options)
     struct err err = { 0 };
     struct delivering d = { .app = app, .o = options, .interrupt.fd = -1 };
     halve_anew(&d);
-    int rc = check_command(options, &err);
+    int rc = guarded_check(options->argv[0], &err);
     if (rc == 0)
         rc = interrupt_init(&d.interrupt, &err);
     if (rc == 0)

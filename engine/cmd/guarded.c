@@ -285,6 +285,18 @@ int guarded_look_for(const char *program, char at_fault[GUARDED_INTERPRETER_SIZE
     return try_folders(folders ? folders : "/bin:/usr/bin", program, at_fault);
 }
 
+int guarded_check(const char *program, struct err *err)
+{
+    char interpreter[GUARDED_INTERPRETER_SIZE];
+    int why = guarded_look_for(program, interpreter);
+    if (why && *interpreter)
+        return err_set(err, ERR_INPUT, "the command '%.200s' cannot be executed: its first line names %s: %s",
+                       program, interpreter, strerror(why));
+    if (why)
+        return err_set(err, ERR_INPUT, "the command '%.200s' cannot be executed: %s", program, strerror(why));
+    return 0;
+}
+
 int guarded_start(struct guarded *g, const struct guarded_command *c, struct err *err)
 {
     int socks[2];

@@ -41,6 +41,9 @@ struct guarded { pid_t guard, leader; int sock; };
 enum { GUARDED_INTERPRETER_SIZE = 256 };        /* the kernel reads as much of the first line */
 int guarded_look_for(const char *program, char at_fault[GUARDED_INTERPRETER_SIZE]);
 
+/* The same with words: 0, or ERR_INPUT saying what cannot be executed, and why. */
+int guarded_check(const char *program, struct err *err);
+
 /* Starts it. SIGTERM and the like are handled as usual in the command, whatever they do here. */
 int guarded_start(struct guarded *g, const struct guarded_command *c, struct err *err);
 void guarded_trust(struct guarded *g, int64_t until_us);
