@@ -120,8 +120,8 @@ no_right() { server_sql "REVOKE INSERT, UPDATE, DELETE ON prescient.slot_lease F
 right() { server_sql "GRANT INSERT, UPDATE, DELETE ON prescient.slot_lease TO prescient_engine"; }
 rights() {
     CHECKS=600 busy_engines rights
-    refused "no right to write leases" no_right right \
-        'permission denied for table slot_lease (user runner; the role prescient_engine has lost this right)'
+    local words='permission denied for table slot_lease \(user runner; the role prescient_engine has lost'
+    refused "no right to write leases" no_right right "$words this right\\)"
     EPSILON_MS=20000 verdict F19
 }
 
