@@ -50,6 +50,25 @@ for command in list init migrate; do
     denied "a wrong password: $command" "$(as shop:wrong)" \
         'password authentication failed for user "shop"; correct the password in `store`' $command
 done
+# The same of the database of jobs: the store lets the engine in.
+sql "CREATE TABLE orders (id integer PRIMARY KEY, shipped_at timestamptz); GRANT SELECT ON orders TO shop"
+business() {
+    cat >business.cfg <<CFG
+store = "$SERVER"; business = "$(as "$1")";
+plugin_dirs = ["$(dirname "$P")/jobs"];
+jobs = { late = { plugin = "unshipped_order"; settings = { table = "orders"; }; }; };
+CFG
+    chmod 600 business.cfg
+}
+business shop:right
+ok "a right password for the database of jobs" "$P" --config business.cfg config --check
+business shop:wrong
+wrong='business database: connect: .*password authentication failed for user "shop"'
+for command in "config --check" jobs doctor; do
+    # shellcheck disable=SC2086
+    "$P" --config business.cfg $command >words 2>&1
+    ok "a wrong password for the database of jobs: $command" grep -q "$wrong" words
+done
 # A name has to be looked up first, and may have several addresses.
 for host in 127.0.0.1 localhost localhost,127.0.0.1 127.0.0.1,localhost; do
     url=$(sed "s#host=[^&]*#host=$host#" <<<"$(as shop:wrong)")
