@@ -28,3 +28,25 @@ is "its example is README's" \
     "$(sed -n '/^#include <prescient/,/^\.fi/p' "$page" | sed '$d; s/\\-/-/g' | tr -d ' \n')" \
     "$(awk '/readme.sh: order_paid.c/ { seen = 1 } seen && /^```$/ { exit } seen' "$ROOT/README.md" |
         sed -n '/^#include/,$p' | tr -d ' \n')"
+
+# ---- the header in C++ ----
+
+mkdir -p jobs
+cat >jobs/in_cxx.cc <<'CXX'
+#include <prescient/job.h>
+static void in_cxx(void *state, const struct prescient_check *check, struct prescient_answer *answer)
+{
+    (void)state;
+    prescient_note(answer, "%s", check->entity_key);
+    prescient_done(answer);
+}
+PRESCIENT_PLUGIN(.name = "in_cxx", .summary = "is done", .job_exec = in_cxx);
+CXX
+ok "a plug-in in C++ is compiled without a warning" \
+    g++ -std=gnu++11 -Wall -Werror -shared -fPIC -I"$ROOT/include" -o jobs/in_cxx.so jobs/in_cxx.cc
+printf 'store = "sqlite:cxx.db"; plugin_dirs = ["%s"]; jobs = { one = { plugin = "in_cxx"; }; };\n' \
+    "$TMP/jobs" >prescient.cfg
+chmod 600 prescient.cfg
+ok "(a store)" "$P" --quiet init
+ok "(a check)" "$P" --quiet enqueue orders 42 one --at-once
+has "and runs" "$("$P" run --check orders 42 2>&1)" "done: orders 42"

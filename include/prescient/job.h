@@ -256,10 +256,17 @@ struct prescient_plugin {
     int heeds_dry;
 };
 
+/* In C++ a constant is of its file alone, unless it is declared so. */
+#ifdef __cplusplus
+#define PRESCIENT_EXPORTED extern "C" __attribute__((visibility("default")))
+#else
+#define PRESCIENT_EXPORTED __attribute__((visibility("default")))
+#endif
+
 /* PRESCIENT_PLUGIN(.name = "order_paid", .summary = "...", .open = order_paid_open, .job_exec =
- * order_paid); */
+ * order_paid); in C++, too, with the members in their order. */
 #define PRESCIENT_PLUGIN(...)                                                                                \
-    __attribute__((visibility("default"))) const struct prescient_plugin prescient_plugin = {                \
+    PRESCIENT_EXPORTED const struct prescient_plugin prescient_plugin = {                                    \
         .abi = PRESCIENT_ABI, .size = sizeof(struct prescient_plugin), __VA_ARGS__                           \
     }
 
