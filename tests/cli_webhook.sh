@@ -34,6 +34,10 @@ job sent "$HTTP/status/200" 'headers = [ "X-Team: sales", "X-Two:  2 " ];
     secrets = [ "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_c2Vjb25kIHNlY3JldCBvZiBvdXJz" ];'
 before=$(date +%s)
 export http_proxy=http://127.0.0.1:1
+job proxied "http://shop.invalid/status/200" "proxy = \"$HTTP\";"
+tried proxied 'j["answer"], j["outcome"]' "('done', 'done')"
+is "a proxy is given the URL, whose name it looks up" "$(request 1 'j["method"], j["path"]')" \
+    "('POST', 'http://shop.invalid/status/200')"
 tried sent 'j["answer"], j["outcome"]' "('done', 'done')" --payload '{"n": 1.10}'
 has "the note" "$(json 'j["note"]' <.tried)" "status 200 of $HTTP, "
 is "a POST" "$(request 1 'j["method"], j["path"]')" "('POST', '/status/200')"

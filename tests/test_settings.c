@@ -248,6 +248,32 @@ static void bad_values_are_refused_with_what_was_found_and_expected(void)
         refused(all[i].text, all[i].words);
 }
 
+/* Each row's own bounds; 0 may mean something else. */
+static void below_its_least_every_number_is_refused(void)
+{
+    const struct setting_row *const tables[] = { settings_rows, settings_job_rows };
+    int n = 0;
+    for (int t = 0; t < 2; t++)
+        for (const struct setting_row *row = tables[t]; row->name; row++) {
+            bool is_number = row->type == SETTING_INT || row->type == SETTING_SIZE ||
+                             row->type == SETTING_DURATION_US || row->type == SETTING_DURATION_S;
+            char text[200], words[100];
+            if (!is_number)
+                continue;
+            CU_ASSERT_TRUE(row->min >= 0);
+            snprintf(words, sizeof words, "%s = -1: expected", row->name);
+            snprintf(text, sizeof text, "%s = -1;", row->name);
+            refused(text, words);
+            snprintf(text, sizeof text, "jobs = { a = { plugin = \"p\"; %s = -1; }; };", row->name);
+            if (t == 1)
+                refused(text, words);
+            n++;
+        }
+    CU_ASSERT_TRUE(n > 20);
+    refused("weight = 0;", "weight = 0: expected a whole number between 1 and 10000");
+    refused("attempts = 0;", "attempts = 0: expected a whole number between 1 and 100");
+}
+
 static void settings_that_do_not_go_together_are_refused(void)
 {
     refused("trust = \"30s\";",
@@ -420,6 +446,7 @@ static const struct test tests[] = {
     TEST(every_type_is_read_from_a_file),
     TEST(numbers_past_32_bits_are_taken_whole),
     TEST(bad_values_are_refused_with_what_was_found_and_expected),
+    TEST(below_its_least_every_number_is_refused),
     TEST(settings_that_do_not_go_together_are_refused),
     TEST(what_is_no_libconfig_is_refused_with_its_line),
     TEST(unknown_settings_are_refused_with_the_nearest_name),
