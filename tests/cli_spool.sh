@@ -50,7 +50,7 @@ a_spool
 program $SLOT bad 'echo reason; exit 3'
 program $SLOT good "$(logs good)"
 program $SLOT none; echo '#!/nonexistent' >s/$SLOT/none
-fails_with 1 "$SLOT-bad ended with exit status 3: it is in failed/, with $SLOT-bad.output" spool s
+fails_with 1 "$SLOT-bad ended with exit status 3: it goes to failed/, with $SLOT-bad.output" spool s
 has "one without an interpreter" "$(cat "$TMP/.err")" "$SLOT-none cannot be executed: No such file"
 is "the others run" "$(cat ran)" good
 is "what failed is kept" "$(lies failed) $(cat s/failed/$SLOT-bad.output)" \
@@ -102,12 +102,51 @@ fails_with 1 "no program of slot $SLOT is run: folder $SLOT belongs to user" spo
 chmod 700 s/$SLOT; chmod 1777 s
 fails_with 78 "and no write for group and others: chmod go-w" spool s
 is "nothing was run" "$(cat ran)" ""
-fails_with 2 "spool: folder missing: No such file or directory" spool missing
+fails_with 2 "spool: there is no folder missing" spool missing
 fails_with 2 "--slot-length: found 7m, expected whole minutes that divide a day" spool s --slot-length 7m
 fails_with 2 "--slot-length: found 30s, expected whole minutes" spool s --slot-length 30s
 fails_with 78 "slot_length (--slot-length gives another one): found 20s" spool s --set slot_length=20s
 fails_with 2 "takes one folder" spool s s
 fails_with 2 "--timeout: found '2d', expected 10ms to 1d" spool s --timeout 2d
+
+if [ "$(id -u)" = 0 ]; then
+    mkdir foreign target; ln -s "$TMP/target" foreign/spool; chown -h 65534 foreign/spool
+    fails_with 78 "foreign/spool belongs to user 65534" spool foreign/spool
+    is "nothing is made behind the link of another user" "$(ls target)" ""
+fi
+a_spool; : >s/running
+fails_with 78 "running is no folder, or a symbolic link: expected a folder" spool s
+
+# ---- what programs do to themselves ----
+
+a_spool
+program $SLOT gone 'rm -- "$0"' "$(logs gone)"
+program $SLOT locks "exec 9<\"\$0\"; flock -n 9 || exit 9" "$(logs locks)"
+program $SLOT new "sed -i s/x/y/ \"\$0\"" "$P --now $NOW spool '$TMP/s' 2>&1" "$(logs new)"
+fails_with 0 "$SLOT-gone has taken itself away: only $SLOT-gone.output is left" spool s
+is "the others run, and are taken for alive while they do" "$(xargs <ran) $(lies failed)" "gone locks new "
+program $SLOT locked "$(logs locked)"
+exec 8<s/$SLOT/locked; flock 8
+ok "a lock of somebody who may only read" spool s
+exec 8<&-
+is "keeps nothing from being run" "$(tail -n 1 ran)" locked
+
+# What is still written, and what the machine has no room for, is not begun, and stays.
+: >ran
+program $SLOT busy "$(logs busy)"
+exec 8>>s/$SLOT/busy
+fails_with 1 "$SLOT/busy was not begun: cannot be executed: Text file busy" spool s
+exec 8>&-
+ok "what is written is run when it is" spool s
+is "once" "$(xargs <ran)" busy
+program $SLOT a "$(logs a)"; program $SLOT b "$(logs b)"
+for files in 8 9 10 11 12 13 14; do
+    (ulimit -n $files; spool s) >/dev/null 2>&1
+    is "without descriptors ($files) nothing is lost" "$(lies running) $(lies failed)" " "
+    [ ! -e s/$SLOT/a ] || [ ! -s ran ] || is "nor run and left" "$(xargs <ran)" busy
+done
+spool s >/dev/null
+is "each is run once" "$(sort ran | xargs)" "a b busy"
 
 # ---- how programs and runs end ----
 
@@ -115,7 +154,7 @@ is_running() { [ -n "$(lies running)" ]; }
 has_run() { [ -s ran ]; }
 a_spool
 program $SLOT slow "$(logs slow)" 'sleep 100'
-fails_with 1 "$SLOT-slow was ended at its time limit, 300ms: it is in failed/" spool s --timeout 300ms
+fails_with 1 "$SLOT-slow was ended at its time limit, 300ms: it goes to failed/" spool s --timeout 300ms
 program $SLOT writer 'exec yes'
 fails_with 1 "$SLOT-writer was ended, as it wrote more than 64 MiB" spool s
 rm -f s/failed/*writer*
@@ -129,6 +168,7 @@ kill -TERM "$(pid_of run)"; join_within 10 run
 is "a run that is to end" "$CODE $(lies failed | tr ' ' '\n' | grep stopped)" "1 $SLOT-stopped
 $SLOT-stopped.output"
 is "leaves the next ones" "$(xargs <ran) $(lies $SLOT)" "stopped then"
+has "and says so" "$(cat run.err)" "1 more program was not begun"
 ok "to the next run" spool s
 is "which runs them" "$(xargs <ran)" "stopped then"
 
@@ -141,7 +181,7 @@ is "while it runs" "$(xargs <ran) $(lies running)" "killed $SLOT-killed $SLOT-ki
 kill -KILL "$(pid_of run)"; join run
 is_over() { ! kill -0 "$(cat leader)" 2>/dev/null; }
 ok "a run that is killed takes its program with it" wait_until 10 is_over
-is_given_up() { spool s 2>words; grep -q "$SLOT-killed was in running/, and its run is gone" words; }
+is_given_up() { spool s 2>words; grep -q "failed/$SLOT-killed was in running/, and its run is gone" words; }
 ok "which is told by the next one" wait_until 10 is_given_up
 is "and not run again" "$(xargs <ran) $(lies running) $(cat s/failed/$SLOT-killed.output)" "killed  began"
 
@@ -161,7 +201,18 @@ is "no program began twice" "$(sort ran | uniq -d)" ""
 is "each is done or failed" "$(lies $SLOT) $({ lies done; lies failed; } | tr ' ' '\n' |
     grep -v output | grep -c .)" " 40"
 is "what failed was in the hands of the one that was killed" \
-    "$(lies done | tr ' ' '\n' | grep -v output | sed "s/$SLOT-//" | sort | comm -23 - <(sort ran))" ""
+    "$(lies done | tr ' ' '\n' | grep -v output | sed "s/$SLOT-//; s/\.2$//" | sort |
+    comm -23 - <(sort ran))" ""
+
+# What was left by hand, or between two renames.
+a_spool
+mkdir -m 700 s/running s/done s/failed
+printf '#!/bin/sh\n' | tee s/running/x >s/done/y; : >s/failed/x.output; echo said >s/running/y.output
+: >s/running/z.output
+ln -s nowhere s/running/link
+fails_with 1 "failed/x.2 was in running/, and its run is gone" spool s
+is "all are put where they belong" "$(lies running),$(lies done),$(lies failed)" \
+    ",y y.output,link x.2 x.output"
 
 # ---- adding ----
 
@@ -186,3 +237,13 @@ fails_with 2 "expected either --in DURATION or --at TIME" spool add s --in 3h --
 fails_with 2 "expected a folder and a command" spool add s --in 3h
 fails_with 2 "add takes no --sweep, which belongs to spool" spool add s --sweep --in 3h -- true
 fails_with 2 "the time is not of the years 2000 to 2099" spool add s --at 2100-01-01 -- true
+fails_with 2 "the time is not of the years 2000 to 2099" spool add s --in 9223372036854s -- true
+fails_with 2 "--at: 2020-01-01 has passed" spool add s --at 2020-01-01 -- true
+fails_with 2 "the command '-x' begins with a dash" spool add s --in 1h -- -x
+long=$(printf 'n%.0s' $(seq 240)); printf '#!/bin/sh\n' >"$long"; chmod +x "$long"
+fails_with 2 "its name is too long: expected at most 231 bytes" spool add s --in 1h -- "./$long"
+printf '#!/bin/sh\n' >$'x\xff'; chmod +x $'x\xff'
+is "a name that is no text" "$(spool --json add s --in 1h -- ./$'x\xff' | json 'j["name"]')" command
+fails_with 1 "it cannot be written: File too large" bash -c "trap '' XFSZ; ulimit -f 1
+    '$P' --now $NOW spool add s --in 2h -- echo $(printf %03000d 0)"
+is "nothing is left of what failed" "$(ls -A s/2611271645 2>/dev/null)" ""

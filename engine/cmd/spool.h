@@ -1,7 +1,7 @@
 /* spool.h - folders as slots: DIR/yymmddhhmi/ holds the programs of one slot. A program is claimed
  * by being renamed into DIR/running/, and ends up in DIR/done/ or DIR/failed/, beside what it
- * wrote. A lock on the program's file says that its run is alive; it goes with the last process
- * that has it. So any number of processes of one host may run a spool.
+ * wrote. The file for that is there first, and a lock on it says that the run is alive; it goes
+ * with the last process that has it. So any number of processes of one host may run a spool.
  *
  * What others than root and the user that runs this could have written is refused. */
 #ifndef PRESCIENT_SPOOL_H
@@ -36,23 +36,30 @@ void spool_close_slot(const struct spool *s, const char *slot, int fd);
 struct spool_program {
     char name[NAME_MAX + 1];            /* in running/, done/ and failed/ */
     char output_name[NAME_MAX + 1];
-    int file;                           /* it holds the lock; -1: none */
     int output;                         /* what it writes goes there; -1: none */
+    int lock;                           /* the same file, opened once more; it holds the lock */
 };
 
 enum spool_claim {
     SPOOL_CLAIMED,
     SPOOL_GONE,                         /* another process has it, or has had it */
-    SPOOL_REFUSED                       /* err says why; it stays where it is */
+    SPOOL_REFUSED,                      /* err says why; it stays where it is */
+    SPOOL_SHORT                         /* the same, and so would be all others */
 };
 enum spool_claim spool_claim(const struct spool *s, int slot_folder, const char *slot, const char *name,
                              struct spool_program *p, struct err *err);
 
-/* Gives a claimed program up, to done/ or failed/. Returns 0 or an ERR_. */
+/* Gives a claimed program up, to done/ or failed/. Returns 0, ERR_NOTFOUND when it has taken itself
+ * away, or another ERR_. */
 int spool_finish(const struct spool *s, struct spool_program *p, bool went_well, struct err *err);
 
-/* One program that a run left behind which is gone, with its output, to failed/. Returns 0 with its
- * name in `p`, ERR_NOTFOUND when `name` in running/ is no such program, or another ERR_. */
+/* Puts a claimed program back that was not begun, under the name that it had. */
+int spool_put_back(const struct spool *s, int slot_folder, const char *name, struct spool_program *p,
+                   struct err *err);
+
+/* What a run that is gone left in running/ under `name`, with its output, to failed/; an output to
+ * where its program is. Returns 0 with the program's name there in `p` ("": it was an output),
+ * ERR_NOTFOUND when nobody has left that, or another ERR_. */
 int spool_give_up(const struct spool *s, const char *name, struct spool_program *p, struct err *err);
 
 /* Adds a program of that text to the folder of a slot, under `name` or, when that is taken,
