@@ -13,7 +13,7 @@ kills_of_engines() {
     ok "$CASE_NAME: the engines are at work" wait_until 10 runs_at_least 20
     for ((n = 0; n < 20 && hits < most; n++)); do
         sleep "$(printf '0.%03d' $((RANDOM % 1000)))"
-        name=$(engine_at_work) || continue
+        name=$(engine_at_work) || { ! nothing_pending || break; continue; }
         kill_engine "$name"
         hits=$((hits + 1))
         engine "e$next"
