@@ -34,7 +34,7 @@ static const struct command_option options[] = {
 };
 
 static const struct command bench = {
-    .name = "bench",
+    .name = "bench", .group = COMMAND_PROGRAM,
     .args = "[load]",
     .operands = { 0, 1 },
     .help = "measure passes and enqueues beside the bare SQL; `bench load` replays a rush hour",
@@ -43,6 +43,7 @@ static const struct command bench = {
             "file in a temporary folder. The real tables are not touched, but the server's time and disk are "
             "used.\n"
             "Engines run as processes of their own with your settings. Rounds go over all measures in turn.",
+    .examples = "prescient bench --checks 2000 --rounds 3 --only enqueue,end",
     .options = options,
     .main = bench_main,
 };

@@ -5,10 +5,10 @@
 has "--help lists the commands" "$($P --help)" \
     "enqueue      enqueue a check of a row, or one for each line of a CSV file"
 is "every command of the list has a help of its own" \
-    "$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }' |
+    "$($P --help | sed '/^options of/q' | awk '/^  [a-z]/ { print $1 }' |
         while read -r c; do $P "$c" --help >/dev/null || echo "$c"; done)" ""
 is "which begins with the line of the list" \
-    "$($P --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) *\(.*\)/\1 \2/p' |
+    "$($P --help | sed '/^options of/q' | sed -n 's/^  \([a-z]\+\)  *\(.*\)/\1 \2/p' |
         while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
 has "help NAME is NAME --help" "$($P help list)" "usage: prescient list [ENTITY [KEY]]"
 is "-h is --help" "$($P -h)" "$($P --help)"

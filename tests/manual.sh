@@ -6,7 +6,7 @@ page=$ROOT/docs/prescient.1
 settings_page=$ROOT/docs/prescient.cfg.5
 
 # Commands and options as the tables have them, by way of --help: "COMMAND", "COMMAND --option".
-commands=$($P --help | sed -n '/^commands:/,/^$/p' | awk 'NF > 1 { print $1 }')
+commands=$($P --help | sed '/^options of/q' | awk '/^  [a-z]/ { print $1 }')
 own_options() { $P "$1" --help | sed -n '/^options:/,/^$/s/^  \(--[a-z-]*\).*/\1/p'; }
 global_options() { $P --help | sed -n '/^options of every command:/,$s/^  \(--[a-z-]*\).*/\1/p'; }
 in_program() {

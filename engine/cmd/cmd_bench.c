@@ -3,7 +3,7 @@
 #include "command.h"
 
 const struct command cmd_bench = {
-    .name = "bench",
+    .name = "bench", .group = COMMAND_PROGRAM,
     .args = "[load]",
     .help = "measure passes and enqueues beside the bare SQL; `bench load` replays a rush hour",
     .program = "prescient-bench",

@@ -20,12 +20,14 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_config = {
-    .name = "config", .args = "",
+    .name = "config", .group = COMMAND_PROGRAM, .args = "",
     .help = "print or check the settings",
     .more = "Passwords in URLs are printed as ***.\n"
             "--check opens each job in a process of its own and asks the business database what a check "
             "would. A mistake ends\n"
             "with exit code 78; a database that is away just now is only warned of.",
+    .examples = "prescient config --check\n"
+                "prescient config --sample >full.cfg",
     .options = options, .main = config_main, .plain = true,
 };
 

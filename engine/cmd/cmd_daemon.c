@@ -5,12 +5,13 @@
 static int daemon_main(struct app *app, const struct args *args);
 
 const struct command cmd_daemon = {
-    .name = "daemon",
+    .name = "daemon", .group = COMMAND_RUNNING,
     .args = "",
     .help = "run each slot at its time, and what was missed",
     .more = "Stays in the foreground; logs to stderr. On TERM or INT it takes nothing new, lets running jobs "
             "answer, and gives its\n"
             "leases back; a second signal ends it at once.",
+    .examples = "prescient daemon",
     .main = daemon_main,
 };
 

@@ -20,12 +20,13 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_deliveries = {
-    .name = "deliveries", .args = "",
+    .name = "deliveries", .group = COMMAND_EVENTS, .args = "",
     .help = "list deliveries of events to listeners, newest first; or send one again",
     .more =
         "First those that are not over: waiting, retrying (they have failed, and are tried again)\n"
         "or paused; then those that are: done, failed or resolved. ID is the key that the receiver\n"
         "was sent (webhook-id), or LISTENER/EVENT as --wide shows it.",
+    .examples = "prescient deliveries --failed --since -1d",
     .options = options, .main = deliveries_main,
     .role = "prescient_reader", .only_reads = true,
 };

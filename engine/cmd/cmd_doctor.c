@@ -32,9 +32,10 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_doctor = {
-    .name = "doctor", .args = "",
+    .name = "doctor", .group = COMMAND_LOOKING, .args = "",
     .help = "look for trouble: settings, plug-ins, database, clock, missed slots",
     .more = "Exit code 0 when all is well, 1 when there are warnings or errors.",
+    .examples = "prescient doctor",
     .options = options, .main = doctor_main,
 };
 

@@ -33,8 +33,10 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_enqueue = {
-    .name = "enqueue",
+    .name = "enqueue", .group = COMMAND_CHECKS,
     .args = "ENTITY KEY JOB WHEN | ENTITY KEY JOB --at-once | --from FILE",
+    .examples = "prescient enqueue orders 42 unshipped_order +3h\n"
+                "prescient enqueue --from orders.csv --skip-bad",
     .operands = { 0, 4 },
     .help = "enqueue a check of a row, or one for each line of a CSV file",
     .more = "WHEN is a time (2026-03-01T13:15:00Z), seconds since 1970, or relative to now (+3h). It is "

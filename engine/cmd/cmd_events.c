@@ -37,7 +37,7 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_events = {
-    .name = "events",
+    .name = "events", .group = COMMAND_EVENTS,
     .args = "[--deliver NAME -- COMMAND ...]",
     .help = "list what jobs announced, oldest first; or deliver it to a command",
     .more =
@@ -47,6 +47,8 @@ const struct command cmd_events = {
         "and fewer, down to the one that fails. Of several processes by one NAME one is at work.\n"
         "When an older copy of the store is put back, call prescient init --restored: then a consumer that\n"
         "had read further is shown all that comes. Without it, it is refused where events would be missed.",
+    .examples = "prescient events --follow\n"
+                "prescient events --deliver mail -- ./send-mail",
     .options = options,
     .operands = { 0, INT_MAX },
     .main = events_main,

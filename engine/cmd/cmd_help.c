@@ -5,8 +5,9 @@
 static int help_main(struct app *app, const struct args *args);
 
 const struct command cmd_help = {
-    .name = "help",
+    .name = "help", .group = COMMAND_PROGRAM,
     .args = "[COMMAND]",
+    .examples = "prescient help enqueue",
     .operands = { 0, 1 },
     .help = "describe the commands",
     .main = help_main,

@@ -8,8 +8,10 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_history = {
-    .name = "history", .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
+    .name = "history", .group = COMMAND_LOOKING, .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list checks that are over, newest first",
+    .examples = "prescient history orders 42\n"
+                "prescient history --outcome failed --since -1d",
     .options = options, .main = history_main,
     .role = "prescient_reader", .only_reads = true,
 };

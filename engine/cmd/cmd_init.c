@@ -14,10 +14,11 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_init = {
-    .name = "init",
+    .name = "init", .group = COMMAND_STORE,
     .args = "",
     .help = "create the schema, or bring it up to date",
     .more = "May be run at any time, also while engines run. A missing SQLite file is created.",
+    .examples = "prescient init --slot-length 15m",
     .options = options,
     .main = init_main,
 };

@@ -16,7 +16,7 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_jobs = {
-    .name = "jobs",
+    .name = "jobs", .group = COMMAND_RUNNING,
     .args = "",
     .help = "list the jobs of the settings and whether they can be run",
     .more = "Each job is opened in a process of its own, and asks the business database what a check "
@@ -27,6 +27,7 @@ const struct command cmd_jobs = {
             "checks the\n"
             "counts are estimates (~), from a sample; --exact counts each.\n"
             "Exit code 1 when a job cannot be run.",
+    .examples = "prescient jobs --counts",
     .options = options,
     .main = jobs_main,
 };

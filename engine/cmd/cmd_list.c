@@ -8,8 +8,9 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_list = {
-    .name = "list",
+    .name = "list", .group = COMMAND_LOOKING,
     .args = "[ENTITY [KEY]]",
+    .examples = "prescient list --job unshipped_order --before +4h",
     .operands = { 0, 2 },
     .help = "list the checks that wait, soonest first",
     .more =

@@ -13,10 +13,11 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_migrate = {
-    .name = "migrate",
+    .name = "migrate", .group = COMMAND_STORE,
     .args = "",
     .help = "bring the schema up to date, or change the slot length",
     .more = "Change the slot length while no engine runs; one that runs meanwhile ends with exit code 75.",
+    .examples = "prescient migrate --dry-run",
     .options = options,
     .main = migrate_main,
 };

@@ -8,8 +8,9 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_passes = {
-    .name = "passes", .args = "",
+    .name = "passes", .group = COMMAND_LOOKING, .args = "",
     .help = "list what engines did, by slot and bucket, newest first",
+    .examples = "prescient passes --from -1h",
     .options = options, .main = passes_main,
     .role = "prescient_reader", .only_reads = true,
 };

@@ -15,12 +15,13 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_pause = {
-    .name = "pause",
+    .name = "pause", .group = COMMAND_PLANS,
     .args = "--job JOB | --entity ENTITY | --schedule NAME",
     .help = "let checks wait until they are resumed",
     .more =
         "Engines hear of it within a second. A check that comes up is not run and not counted as missed; one "
         "that a worker runs already ends as usual. What is paused already stays so: exit code 0.",
+    .examples = "prescient pause --job unshipped_order --reason \"the shop moves\"",
     .options = options,
     .main = pause_main,
 };

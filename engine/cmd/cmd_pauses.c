@@ -8,10 +8,11 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_pauses = {
-    .name = "pauses", .args = "",
+    .name = "pauses", .group = COMMAND_PLANS, .args = "",
     .help = "list what is paused, and how many checks wait there",
     .more = "A state of `ending` is a pause that was resumed and whose checks are being moved. At most 10000 "
             "checks are counted.",
+    .examples = "prescient pauses --all",
     .options = options, .main = pauses_main,
     .role = "prescient_reader", .only_reads = true,
 };

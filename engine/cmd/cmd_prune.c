@@ -15,11 +15,12 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_prune = {
-    .name = "prune",
+    .name = "prune", .group = COMMAND_STORE,
     .args = "",
     .help = "drop old history, runs, passes, events and pauses",
     .more = "Waiting checks are never dropped. On PostgreSQL history, runs and events are dropped by whole "
             "days, and\nthose of today and yesterday stay.",
+    .examples = "prescient prune --keep 90d --dry-run",
     .options = options,
     .main = prune_main,
 };

@@ -18,14 +18,14 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_replay = {
-    .name = "replay",
+    .name = "replay", .group = COMMAND_RUNNING,
     .args = "--from TIME --to TIME [--deliver]",
     .help = "run every slot between two moments on a virtual clock",
     .more = "Jobs get the virtual time. A check that asks for another look before --to is run again.\n"
             "Listeners hear nothing of what it emits, unless --deliver says so.\n"
-            "Checks of the past have to be enqueued as of then, or they go to the next slot of today:\n"
-            "  prescient --now 2026-03-01 enqueue --from orders-of-march.csv\n"
-            "  prescient replay --from 2026-03-01 --to 2026-04-01",
+            "Checks of the past have to be enqueued as of then, or they go to the next slot of today.",
+    .examples = "prescient --now 2026-03-01 enqueue --from orders-of-march.csv\n"
+                "prescient replay --from 2026-03-01 --to 2026-04-01",
     .options = options,
     .main = replay_main,
 };

@@ -8,8 +8,9 @@
 static int reschedule_main(struct app *app, const struct args *args);
 
 const struct command cmd_reschedule = {
-    .name = "reschedule",
+    .name = "reschedule", .group = COMMAND_CHECKS,
     .args = "ENTITY KEY JOB WHEN",
+    .examples = "prescient reschedule orders 42 unshipped_order +1d",
     .operands = { 4, 4 },
     .help = "move a waiting check to another time",
     .more = "Exit code 1 when no such check waits.",

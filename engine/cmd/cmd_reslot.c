@@ -5,12 +5,13 @@
 static int reslot_main(struct app *app, const struct args *args);
 
 const struct command cmd_reslot = {
-    .name = "reslot",
+    .name = "reslot", .group = COMMAND_RUNNING,
     .args = "",
     .help = "move all late checks, and those that were put off, to the next slot, running none",
     .more =
         "This counts neither as a check nor as a failure. It uses the same leases as a pass, so it may run "
         "beside engines.",
+    .examples = "prescient reslot",
     .main = reslot_main,
 };
 

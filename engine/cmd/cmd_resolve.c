@@ -6,8 +6,9 @@
 static int resolve_main(struct app *app, const struct args *args);
 
 const struct command cmd_resolve = {
-    .name = "resolve",
+    .name = "resolve", .group = COMMAND_CHECKS,
     .args = "ENTITY KEY [JOB]",
+    .examples = "prescient resolve orders 42",
     .operands = { 2, 3 },
     .help = "end the checks of a row: what they wait for has happened",
     .main = resolve_main,

@@ -12,11 +12,12 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_resume = {
-    .name = "resume",
+    .name = "resume", .group = COMMAND_PLANS,
     .args = "--job JOB | --entity ENTITY | --schedule NAME",
     .help = "run the checks of a pause again",
     .more = "Engines spread the checks that have waited over the seconds of the next slot, a page at a time. "
             "Exit code 1 when it is not paused.",
+    .examples = "prescient resume --job unshipped_order",
     .options = options,
     .main = resume_main,
 };

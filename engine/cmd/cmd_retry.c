@@ -26,8 +26,9 @@ static const struct command_option options[] = { { "job", 'j', "NAME", "only of 
                                                  { 0 } };
 
 const struct command cmd_retry = {
-    .name = "retry",
+    .name = "retry", .group = COMMAND_CHECKS,
     .args = "[ENTITY [KEY]]",
+    .examples = "prescient retry --since -1d",
     .operands = { 0, 2 },
     .help = "enqueue again what ended as failed, timeout, crashed, bad_answer or unknown_job, or was put off",
     .more = "Each keeps its payload. A check that is waiting already stays as it is (kept), but for that of\n"

@@ -17,8 +17,10 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_run = {
-    .name = "run",
+    .name = "run", .group = COMMAND_RUNNING,
     .args = "[--check ENTITY KEY [JOB]]",
+    .examples = "prescient run\n"
+                "prescient run --check orders 42",
     .operands = { 0, 3 },
     .help = "run the checks of the current slot, then late ones; for cron",
     .more = "Started a moment before a slot begins, it waits for the slot. Several may run at once, on one "

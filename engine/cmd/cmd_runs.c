@@ -8,8 +8,9 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_runs = {
-    .name = "runs",
+    .name = "runs", .group = COMMAND_LOOKING,
     .args = "[ENTITY [KEY]]",
+    .examples = "prescient runs --outcome failed --since -1d",
     .operands = { 0, 2 },
     .help = "list runs after which the check waits again, newest first",
     .more = "The run that ends a check is in the history. The setting keep_runs decides which runs are kept.",

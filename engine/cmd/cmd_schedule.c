@@ -33,9 +33,11 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_schedule = {
-    .name = "schedule",
+    .name = "schedule", .group = COMMAND_PLANS,
     .args = "add NAME ENTITY KEY JOB (--every DURATION | --cron TEXT) | set NAME ... | list [PREFIX] | "
             "show NAME | on NAME | off NAME | remove NAME | load FILE [--dry-run]",
+    .examples = "prescient schedule add stock shop 7 sync --every 5m\n"
+                "prescient schedule show stock",
     .operands = { 1, 5 },
     .help = "make, change, list and show what runs again and again",
     .more = "load makes what is there equal to a file. What the file lacks is removed. It is CSV with the "

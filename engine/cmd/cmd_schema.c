@@ -9,13 +9,14 @@
 static int schema_main(struct app *app, const struct args *args);
 
 const struct command cmd_schema = {
-    .name = "schema",
+    .name = "schema", .group = COMMAND_STORE,
     .args = "",
     .help = "print the SQL that makes the schema",
     .more = "For those who run migrations by a tool of their own, and to read. It is what init does to an "
             "empty store of\n"
             "the kind that --store names (postgresql:// or sqlite:FILE), in one transaction. The store is "
             "not opened.",
+    .examples = "prescient schema >schema.sql",
     .main = schema_main,
 };
 

@@ -11,8 +11,9 @@ static const struct command_option options[] = { { "limit", 'l', "N", "at most N
                                                  { 0 } };
 
 const struct command cmd_show = {
-    .name = "show", .args = "ENTITY KEY", .operands = { 2, 2 },
+    .name = "show", .group = COMMAND_LOOKING, .args = "ENTITY KEY", .operands = { 2, 2 },
     .help = "show the checks, runs, history and events of one row",
+    .examples = "prescient show orders 42",
     .options = options, .main = show_main,
     .role = "prescient_reader", .only_reads = true,
 };

@@ -10,7 +10,7 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_slots = {
-    .name = "slots",
+    .name = "slots", .group = COMMAND_LOOKING,
     .args = "",
     .help = "count checks by slot",
     .more = "A slot is pending until an engine opens it, open while its checks run, in relook until nothing "
@@ -18,6 +18,7 @@ const struct command cmd_slots = {
             "then closed. Without --from and --before: slots that hold checks or are not closed, however "
             "old, and all of the last twelve.\n"
             "In a large slot a part is counted, and the rest estimated from it (~); --exact counts all.",
+    .examples = "prescient slots --from now",
     .options = options,
     .main = slots_main,
     .role = "prescient_reader", .only_reads = true,

@@ -14,9 +14,10 @@
 static int status_main(struct app *app, const struct args *args);
 
 const struct command cmd_status = {
-    .name = "status",
+    .name = "status", .group = COMMAND_LOOKING,
     .args = "",
     .help = "show what waits, what is late, and which engines run",
+    .examples = "prescient status",
     .main = status_main,
     .role = "prescient_reader", .only_reads = true,
 };

@@ -5,11 +5,12 @@
 static int sweep_main(struct app *app, const struct args *args);
 
 const struct command cmd_sweep = {
-    .name = "sweep",
+    .name = "sweep", .group = COMMAND_RUNNING,
     .args = "",
     .help = "run the checks of missed slots, oldest slot first",
     .more = "Searches the whole table once, so it also finds checks that were put below the sweep's mark by "
             "hand.",
+    .examples = "prescient sweep",
     .main = sweep_main,
 };
 

@@ -29,7 +29,8 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_try = {
-    .name = "try", .args = "JOB ENTITY KEY",
+    .name = "try", .group = COMMAND_RUNNING, .args = "JOB ENTITY KEY",
+    .examples = "prescient try unshipped_order orders 42",
     .operands = { 3, 3 },
     .help = "let a job look at a row, and write nothing down",
     .more = "The job runs as in an engine: in a worker, under its limits, up to its timeout, as if the "

@@ -11,9 +11,10 @@
 static int version_main(struct app *app, const struct args *args);
 
 const struct command cmd_version = {
-    .name = "version",
+    .name = "version", .group = COMMAND_PROGRAM,
     .args = "",
     .help = "print the version, and those of the libraries",
+    .examples = "prescient version",
     .main = version_main,
     .plain = true,
 };

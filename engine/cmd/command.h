@@ -53,11 +53,25 @@ struct command_option {             /* long options only, but for -h; ends with 
     const char *help;
 };
 
+/* In the order in which --help has them; help.c names them. */
+enum command_group {
+    COMMAND_CHECKS,
+    COMMAND_LOOKING,
+    COMMAND_RUNNING,
+    COMMAND_PLANS,
+    COMMAND_EVENTS,
+    COMMAND_STORE,
+    COMMAND_PROGRAM,
+    COMMAND_GROUPS
+};
+
 struct command {
     const char *name;               /* "sweep" */
+    enum command_group group;
     const char *args;               /* "ENTITY KEY [JOB]"; "" for none */
     const char *help;               /* one line */
     const char *more;               /* further lines for --help; may be NULL */
+    const char *examples;           /* whole command lines, one a line; each is run by a test */
     /* may be NULL; those of every command (--help, --store, --json, ...) are in option.c */
     const struct command_option *options;
     struct { int least, most; } operands;       /* how many words that are no options it takes */
