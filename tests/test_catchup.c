@@ -110,6 +110,31 @@ static void what_a_dead_line_swallowed_is_followed_by_no_rest(void)
     end();
 }
 
+/* Where no commit comes through, looks time out like those that old rows are in the way of: missed
+ * slots were swept two minutes later for it. Lanes lose what they write then. */
+static void a_store_that_was_away_is_followed_by_no_rest(void)
+{
+    begin(true);
+    is_late(ERRAND_RELOOK, 5 * S);
+    health_write_failed(&health, now_us);
+    is_late(ERRAND_RELOOK, 5 * S);
+    CU_ASSERT_TRUE(c.narrow);
+    comes(ERRAND_RELOOK_SETTLED, 1000);
+    CU_ASSERT_EQUAL(catchup_rest_us(c.cost_us), 0);
+    CU_ASSERT_TRUE(c.looked_past);
+    end();
+    /* what was lost before is another matter */
+    begin(true);
+    now_us += S;
+    is_late(ERRAND_RELOOK, 5 * S);
+    is_late(ERRAND_RELOOK, 5 * S);
+    health.write_failed_us = now_us - 11 * (int64_t)S;
+    comes(ERRAND_RELOOK_SETTLED, 1000);
+    CU_ASSERT(catchup_rest_us(c.cost_us) > 0);
+    end();
+    health = (struct health){ 0 };
+}
+
 /* Each question takes a second on a line of 64 kbit/s, and none of it is the database's: missed
  * slots were swept half a minute later for it. */
 static void a_slow_line_is_followed_by_no_rest(void)
@@ -542,6 +567,7 @@ static const struct test tests[] = {
     TEST(what_a_dead_line_swallowed_is_followed_by_no_rest),
     TEST(a_slow_line_is_followed_by_no_rest),
     TEST(what_is_late_twice_is_asked_narrowly_and_the_mark_stays),
+    TEST(a_store_that_was_away_is_followed_by_no_rest),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
     TEST(checks_at_times_that_are_no_slots_are_moved_between_late_slots),

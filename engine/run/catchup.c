@@ -240,6 +240,8 @@ static void was_late(const struct plan_env *env, struct catchup *c, const struct
 {
     enum { TRIES = 2 };
     enum errand_kind kind = result->errand.kind;
+    if (!c->unanswered_us)
+        c->unanswered_since_us = plan_mono_us(env) - result->took_us;
     c->unanswered_us += result->took_us;
     if (result->late < TRIES)
         return;
@@ -259,12 +261,16 @@ static void cannot_be_asked(const struct plan_env *env, struct catchup *c, const
         look_past(env, c, "", err);
 }
 
-/* Only now is it known that the store is reachable and that old rows are in the way. */
+/* Only now is it known that the store is reachable and that old rows are in the way; or that it was
+ * away, as when no commit came through, if writes were lost as well. */
 static void narrowly_answered(const struct plan_env *env, struct catchup *c)
 {
+    bool was_away = c->unanswered_us && env->health->write_failed_us >= c->unanswered_since_us;
     c->looked_past = true;
-    c->cost_us += c->unanswered_us;
+    c->cost_us += was_away ? 0 : c->unanswered_us;
     c->unanswered_us = 0;
+    if (was_away)
+        return;
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_NARROW_LOOK, 0), plan_mono_us(env)))
         log_warn(env->log, "a look for late checks timed out: an old transaction keeps the rows that were "
                            "settled since it began, and the look scans them. Slots that were run since are "

@@ -50,8 +50,8 @@ struct catchup {
     bool looked_past;               /* something was not looked at: the mark of the sweep stays */
     int64_t cost_us;                /* the database's own time for the questions so far */
     /* The time of questions that timed out. It was the store's if a narrow one is answered, else
-     * that of a dead line. */
-    int64_t unanswered_us;
+     * that of a dead line; and neither where writes were lost meanwhile: the store was away. */
+    int64_t unanswered_us, unanswered_since_us;
     bool moved;                     /* the last look closed something or found something to do */
     bool unfinished;                /* a slot waits for the lease of an engine that may be dead */
     int64_t refile_from;            /* checks at times that are no slots: from there; 0: none are left */

@@ -8,6 +8,12 @@ enum {
     RECENTLY_US = 1000 * 1000
 };
 
+void health_write_failed(struct health *h, int64_t now_us)
+{
+    h->writes_failed = true;
+    h->write_failed_us = now_us;
+}
+
 void health_settled(struct health *h, int64_t now_us)
 {
     h->settled_us = now_us;

@@ -10,6 +10,7 @@ struct health {
     int64_t refused_boot_us;        /* when it last refused a write; 0: never */
     /* an open or a settle was lost: perhaps today's partition is missing */
     bool writes_failed;
+    int64_t write_failed_us;        /* when one last was; 0: never */
     /* when a settle last met a row that another transaction holds; 0: never */
     int64_t lock_met_us;
     int64_t settled_us;             /* when it last took a settle; 0: never */
@@ -20,6 +21,8 @@ struct health {
     char passed_over[512];          /* the last logged reason why a host of the store did not take us */
 };
 
+/* An open or a settle was lost. */
+void health_write_failed(struct health *h, int64_t now_us);
 void health_settled(struct health *h, int64_t now_us);
 void health_unwritable(struct health *h);
 /* Nothing was written since the beginning, however often it was tried. */

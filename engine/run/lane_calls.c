@@ -186,7 +186,7 @@ static void end_open(struct lane *l, int rc)
         return;
     }
     if (rc) {
-        env->health->writes_failed = true;
+        health_write_failed(env->health, now_us(l));
         lane_back_off(l, "cannot open a slot", err);
         if (err->reason == ERR_REASON_DAMAGED)
             open_met_corrupt_block(l, t, err);
@@ -504,7 +504,7 @@ static void end_settle(struct lane *l, int rc)
         FAILPOINT("after-settle");
     if (settle_ended(&l->settler, l->env, s, rc, l->npages >= LANE_PAGES, now_us(l))) {
         if (s->call.err.reason != ERR_REASON_DAMAGED)
-            l->env->health->writes_failed = true;
+            health_write_failed(l->env->health, now_us(l));
         lane_back_off(l, "cannot settle a page", &s->call.err);
     }
     if (rc == ERR_FENCED)
