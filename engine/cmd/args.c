@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../base/moment.h"
 #include "command.h"
 
 static const struct args_option *args_find(const struct args *args, char letter)
@@ -76,4 +77,19 @@ int args_read_number(const char *what, const char *text, int64_t least, int64_t 
                        text, least, most);
     *out = number;
     return 0;
+}
+
+int args_duration(const struct args *args, char letter, int64_t least_us, int64_t most_us, int64_t *out,
+                  struct err *err)
+{
+    char least[MOMENT_TEXT], most[MOMENT_TEXT];
+    const char *text = args_text(args, letter);
+    if (!text)
+        return 0;
+    if (duration_parse_us(text, out, err) < 0)
+        return err_wrap(err, err->code, "--%s", args_name(args, letter));
+    if (*out >= least_us && *out <= most_us)
+        return 0;
+    return err_set(err, ERR_INPUT, "--%s: found '%.40s', expected %s to %s", args_name(args, letter), text,
+                   duration_format_us(least_us, least), duration_format_us(most_us, most));
 }

@@ -31,6 +31,10 @@ const char *args_name(const struct args *args, char letter);
 int args_number(const struct args *args, char letter, int64_t least, int64_t most, int64_t *out,
                 struct err *err);
 
+/* The same for a duration, in microseconds. */
+int args_duration(const struct args *args, char letter, int64_t least_us, int64_t most_us, int64_t *out,
+                  struct err *err);
+
 /* Which of these options was given last; 0 when none of them was. */
 char args_last(const struct args *args, const char *letters);
 

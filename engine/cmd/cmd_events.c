@@ -229,21 +229,6 @@ static int list(struct app *app, const struct args *args)
 
 /* ---- consumers ---- */
 
-static int duration_option(const struct args *args, char letter, int64_t least_us, int64_t most_us,
-                           int64_t *out, struct err *err)
-{
-    char least[MOMENT_TEXT], most[MOMENT_TEXT];
-    const char *text = args_text(args, letter);
-    if (!text)
-        return 0;
-    if (duration_parse_us(text, out, err) < 0)
-        return err_wrap(err, err->code, "--%s", args_name(args, letter));
-    if (*out >= least_us && *out <= most_us)
-        return 0;
-    return err_set(err, ERR_INPUT, "--%s: found '%.40s', expected %s to %s", args_name(args, letter), text,
-                   duration_format_us(least_us, least), duration_format_us(most_us, most));
-}
-
 #define DAY_US INT64_C(86400000000)
 
 static int read_deliver_options(const struct args *args, struct deliver_options *o, struct err *err)
@@ -251,9 +236,9 @@ static int read_deliver_options(const struct args *args, struct deliver_options 
     int64_t batch = 100, skip_after = 0;
     if (consumer_check_name(o->name, err) < 0 || args_number(args, 'b', 1, 1000, &batch, err) < 0 ||
         args_number(args, 's', 1, 1000, &skip_after, err) < 0 ||
-        duration_option(args, 'e', 1000000, DAY_US, &o->every_us, err) < 0 ||
-        duration_option(args, 't', 10000, DAY_US, &o->timeout_us, err) < 0 ||
-        duration_option(args, 'w', 1000, 60 * INT64_C(1000000), &o->backoff_us, err) < 0)
+        args_duration(args, 'e', 1000000, DAY_US, &o->every_us, err) < 0 ||
+        args_duration(args, 't', 10000, DAY_US, &o->timeout_us, err) < 0 ||
+        args_duration(args, 'w', 1000, 60 * INT64_C(1000000), &o->backoff_us, err) < 0)
         return err->code;
     o->batch = (int)batch;
     o->skip_after = (int)skip_after;

@@ -99,19 +99,6 @@ static int read_slot_length(struct app *app, const struct args *args, int32_t *o
     return err_wrap(err, err->code, text ? "--slot-length" : "slot_length (--slot-length gives another one)");
 }
 
-static int read_timeout(const struct args *args, int64_t *out, struct err *err)
-{
-    const char *text = args_text(args, 't');
-    *out = SLOT_LENGTH_S * SECOND_US;
-    if (!text)
-        return 0;
-    if (duration_parse_us(text, out, err) < 0)
-        return err_wrap(err, err->code, "--timeout");
-    if (*out >= SECOND_US / 100 && *out <= DAY_US)
-        return 0;
-    return err_set(err, ERR_INPUT, "--timeout: found '%.40s', expected 10ms to 1d", text);
-}
-
 /* ---- one program ---- */
 
 static bool wrote_too_much(const struct spool_program *p)
@@ -381,7 +368,8 @@ static void print_totals(struct spooling *s)
 static int run_spool(struct spooling *s, const struct args *args, struct err *err)
 {
     int32_t length_s;
-    if (read_slot_length(s->app, args, &length_s, err) < 0 || read_timeout(args, &s->timeout_us, err) < 0 ||
+    if (read_slot_length(s->app, args, &length_s, err) < 0 ||
+        args_duration(args, 't', SECOND_US / 100, DAY_US, &s->timeout_us, err) < 0 ||
         spool_open(args_operand(args, 0), &s->spool, err) < 0)
         return err->code;
     int64_t slot = slot_floor(now_s(s->app), length_s);
@@ -400,7 +388,7 @@ static int run_spool(struct spooling *s, const struct args *args, struct err *er
 static int run(struct app *app, const struct args *args)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(16 * 1024);
-    struct spooling s = { .app = app, .arena = a };
+    struct spooling s = { .app = app, .arena = a, .timeout_us = SLOT_LENGTH_S * SECOND_US };
     struct err err = { 0 };
     if (args->noperands != 1)
         return app_usage(app, "takes one folder");
