@@ -11,9 +11,9 @@
 # it writes,
 # and the instructions of the server for one enqueue, prepared, in a transaction of its own (and one
 # of the dearest kind: a bigint key, a time in words, a jsonb payload), beside those for the bare
-# INSERT that does the same and for a plain one (callgrind, postgres --single), against
-# bench/guard.txt, whose third column is the tolerance in percent. --record writes the figures found
-# into it.
+# INSERT that does the same and for a plain one (callgrind, postgres --single), and how many times
+# that INSERT a call is, against bench/guard.txt, whose third column is the tolerance in percent.
+# --record writes the figures found into it.
 #
 # BUILD            where the program is (build)
 # PRESCIENT_TEST_PG   a PostgreSQL to use, else a cluster of our own is started and removed
@@ -205,6 +205,7 @@ measure_enqueue() {
     local alone=$tmp/alone columns='bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at'
     local insert="INSERT INTO prescient.future_job ($columns) VALUES" calls=100 i what statement url
     local row="'ENTITY', \$1, 'guard_end', \$2, \$2" names=() types at
+    local -A count=()
     local plain='text, timestamptz|2040-01-01 00:00+00' payload="'{\"total\": 1}'::jsonb"
     url=$(tests/pg_cluster.sh start "$alone" fsync=off autovacuum=off)
     "$program" --config "$tmp/prescient.cfg" --store "$url" init >/dev/null
@@ -224,7 +225,11 @@ enqueue_plain|$plain|$insert (0, $row)
 CALLS
     count_calls "$alone"
     for i in "${!names[@]}"; do
-        found "${names[i]}.server_instructions" "$(instructions "$alone/counted.$((2 * i + 2))")" $calls
+        count[${names[i]}]=$(instructions "$alone/counted.$((2 * i + 2))")
+        found "${names[i]}.server_instructions" "${count[${names[i]}]}" $calls
+    done
+    for what in enqueue enqueue_worst; do
+        found "$what.of_bare" "${count[$what]}" "${count[enqueue_bare]}"
     done
 }
 
