@@ -98,6 +98,50 @@ done
 refused "setting 'networks': element 1 is no network" "\(.data.url)" "$ANY networks = [ \"10.0.0.1/8\" ];"
 refused "setting 'proxy': expected none" "\(.data.url)" "$ANY proxy = \"http://127.0.0.1:1\";"
 
+# ---- the peer ----
+# Where a look-up let a wrong address through, the peer would still be refused: on a new connection,
+# and on one that was there before.
+cat >peer.c <<'C'
+#include <stdio.h>
+#include <string.h>
+#include "jobs/shared/http/peer.h"
+
+static size_t drop(char *data, size_t size, size_t n, void *ctx)
+{
+    (void)data, (void)ctx;
+    return size * n;
+}
+
+/* peer URL KIND...: a request for each, all on one handle: "free", or watched, where loopback is
+ * refused or allowed. */
+int main(int argc, char **argv)
+{
+    CURL *curl = curl_easy_init();
+    struct network loopback;
+    struct address_rules refuses = { .nallowed = 0 }, allows = { .allowed = &loopback, .nallowed = 1 };
+    if (argc < 3 || !curl || address_read_network("127.0.0.0/8", &loopback))
+        return 2;
+    curl_easy_setopt(curl, CURLOPT_URL, argv[1]);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "free"))
+            peer_watch(curl, strcmp(argv[i], "allowed") ? &refuses : &allows);
+        printf("%s %d\n", argv[i], curl_easy_perform(curl));
+    }
+    curl_easy_cleanup(curl);
+}
+C
+ok "a program with the look at the peer is compiled" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -Wall -Werror \
+    -iquote "$ROOT" -o peer peer.c "$ROOT"/jobs/shared/http/{peer,address}.c -lcurl
+before=$(requests)
+is "a peer that is refused is not connected" "$(./peer "http://127.0.0.1:$PORT/status/200" refused)" \
+    "refused 7"
+is "and is sent nothing" "$(($(requests) - before))" 0
+is "nor is it on a connection that is used again" \
+    "$(./peer "http://127.0.0.1:$PORT/status/200" free refused allowed)" \
+    $'free 0\nrefused 42\nallowed 0'
+is "what is allowed is sent" "$(($(requests) - before))" 2
+
 # ---- name servers ----
 if [ -z "${OWN_NETWORK:-}" ]; then
     echo "ok - not tested: name servers, as there is no right to make namespaces"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "peer.h"
 #include "shown.h"
 
 enum {
@@ -258,36 +259,6 @@ static void find_addresses(struct run *run)
     run->looked_up_ms = (long)((boot_us() - aimed_us) / 1000);
 }
 
-/* ---- the peer ---- */
-
-/* Whatever was looked up: only this is where the bytes go. */
-static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *to)
-{
-    const struct batch *b = ctx;
-    bool is_refused = purpose == CURLSOCKTYPE_IPCXN && address_refusal(&b->rules, &to->addr);
-    if (is_refused)
-        return CURL_SOCKET_BAD;
-    return socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
-}
-
-/* The same of a connection that is used again. */
-static int look_at_peer(void *ctx, char *peer, char *ours, int peer_port, int our_port)
-{
-    const struct batch *b = ctx;
-    (void)ours, (void)peer_port, (void)our_port;
-    return address_refusal_of_text(&b->rules, peer) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
-}
-
-static void watch_peer(struct batch *b, CURL *curl)
-{
-    if (!b->has_rules)
-        return;
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(curl, CURLOPT_OPENSOCKETDATA, b);
-    curl_easy_setopt(curl, CURLOPT_PREREQFUNCTION, look_at_peer);
-    curl_easy_setopt(curl, CURLOPT_PREREQDATA, b);
-}
-
 /* ---- requests ---- */
 
 /* All of it but sending. */
@@ -323,7 +294,8 @@ static void send_one(struct run *run, struct flight *f, struct batch_check *one)
     if (f->timeout_ms < 1)
         f->timeout_ms = 1; /* 0 would be no limit */
     int rc = flight_prepare(f, &b->transport, &request);
-    watch_peer(b, f->curl);
+    if (b->has_rules)
+        peer_watch(f->curl, &b->rules);
     if (rc || curl_multi_add_handle(b->multi, f->curl)) {
         prescient_fail(one->answer, "out of memory for the request");
         hand_over(run, one);
