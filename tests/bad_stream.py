@@ -13,6 +13,8 @@ import time
 folder, window = sys.argv[1], int(sys.argv[2])
 way = sys.argv[3] if len(sys.argv) > 3 else ""
 lock = threading.Lock()
+FILED = {"entity_name": "row", "entity_key": "filed", "job": "good", "at": "+24h"}
+RESOLVED = {"entity_name": "row", "entity_key": "over", "job": "good"}
 
 
 def note(name, text):
@@ -75,6 +77,9 @@ kinds = {
     "child": with_child,
     "leaves": exit_with_child,
     "fails": lambda check: say({"id": check["id"], "fail": "as asked", "final": True}),
+    "defers": lambda check: say({"id": check["id"], "defer_until": "+24h", "note": "not yet"}),
+    "files": lambda check: say({"id": check["id"], "done": True, "enqueue": [FILED]}),
+    "resolves": lambda check: say({"id": check["id"], "done": True, "resolve": [RESOLVED]}),
     "prints": lambda check: (print("words", check["entity_key"], file=sys.stderr, flush=True), done(check)),
     "floods": lambda check: (os.write(2, b"flood\n" * 4000000), done(check)),
 }

@@ -137,6 +137,27 @@ windows() {
         "$(cat narrow/finished wide/finished own/finished | wc -l)" 3
 }
 
+# The rest of what an answer may hold, each in a line of one process.
+answers() {
+    a_clean_store
+    settings 'workers = 1; workers_max = 1;' "jobs = { $(bad answers 20s 4) $(bad good 20s 4) };"
+    fill 1 4102444800 good "'over'"
+    fill 3 $SLOT answers "CASE n WHEN 1 THEN 'defers1' WHEN 2 THEN 'files1' ELSE 'resolves1' END"
+    start engine "$P" --log-level info run --slot $SLOT
+    join_within 60 engine
+    is "$STORE_NAME: answers: the run ends well" "$CODE" 0
+    is "$STORE_NAME: defer_until: it waits, uncounted, for a day" \
+        "$(q "SELECT check_count, failure_count, <next_check_at> > $(($(date +%s) + 80000)) FROM {future_job}
+           WHERE entity_key = 'defers1'" | sed 's/t$/1/')" "0|0|1"
+    is "$STORE_NAME: with its note" "$(q "SELECT outcome, note FROM {future_job_run}")" "deferred|not yet"
+    is "$STORE_NAME: enqueue: the check that it files waits" \
+        "$(q "SELECT job_exec FROM {future_job} WHERE entity_key = 'filed'")" good
+    is "$STORE_NAME: resolve: the one that waited is over" \
+        "$(q "SELECT entity_key, outcome FROM {future_job_history} ORDER BY 1" | xargs)" \
+        "files1|done over|resolved resolves1|done"
+    is "$STORE_NAME: all by one process" "$(lines answers/started)" 1
+}
+
 # One that does not end at the end of its input is ended.
 stays() {
     a_clean_store
@@ -309,7 +330,7 @@ fast() {
     at_least "$STORE_NAME: a stream is ten times as fast" "$stream_rate" $((RATE * 10))
 }
 
-BESIDE="always_ends dies_always stops_in_a_pause bad_ones late_ones stays examples windows words"
+BESIDE="always_ends answers dies_always stops_in_a_pause bad_ones late_ones stays examples windows words"
 everything() {
     at_once ${ONLY:-$BESIDE}
     [ -z "${ONLY:-}" ] || return
