@@ -15,6 +15,7 @@
 # make planted                  bugs are put into a copy of the engine; the campaign must catch each
 # make -j2 analyze | analyze-quick          three analyzers (tests/analyze/analyze.mk)
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]    all faults at once, 200,000 checks
+# make measures                what fails when a measured promise is broken (bench/night.sh)
 # make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
 # Lists are wildcards: a new module, command, job, migration or test needs no edit here.
 
@@ -248,6 +249,9 @@ storm: all $(TEST_JOBS)
 	  FAULTS_RESULTS=$(abspath $(BUILD))/faults-storm.tsv \
 	  FAULTS_EVIDENCE=$(abspath $(BUILD))/faults-failed tests/faults/storm.sh
 
+measures: all $(TEST_JOBS)
+	BUILD=$(BUILD) bench/night.sh
+
 coverage:
 	find build-coverage -name '*.gcda' -delete 2>/dev/null || true
 	$(MAKE) COVERAGE=1 check T="$(T)"
@@ -282,6 +286,6 @@ clean:
 include $(wildcard tests/*/*.mk)
 
 .PHONY: FORCE all left-out model sim check test-programs suite-programs faults-programs faults planted \
-  storm night coverage valgrind drivers fmt install clean
+  storm measures night coverage valgrind drivers fmt install clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

@@ -12,11 +12,13 @@
 # rate needs more sessions than it needs processors: 4 are just enough on an idle machine.
 #
 # BUILD              where the program is (build)
+# WAITING            so many others wait meanwhile, as those do that a receiver has sent away: for
+#                    seconds within the next hour (0)
 # PRESCIENT_TEST_PG  a PostgreSQL to use, else a cluster of our own is started and removed
 set -euo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-rate=${1:-1000} seconds=${2:-20}
+rate=${1:-1000} seconds=${2:-20} waiting=${WAITING:-0}
 program=$(realpath "${BUILD:-build}/prescient")
 jobs=$(realpath "${BUILD:-build}/jobs")
 server=${PRESCIENT_TEST_PG:-}
@@ -55,6 +57,12 @@ log_level = "warn";
 jobs = { noop = { plugin = "noop"; settings = { answer = "done"; }; }; };
 CFG
 "$program" --config "$tmp/prescient.cfg" --quiet init
+q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                     next_check_at, deferred_at)
+   SELECT prescient.bucket_of('waiting', n::text), 'waiting', n::text, 'noop', s.at, s.at, s.at
+     FROM generate_series(1, $waiting) n,
+          LATERAL (SELECT date_trunc('second', now()) + make_interval(secs => 1800 + n % 1800) AS at) s"
+q "VACUUM ANALYZE prescient.future_job"
 "$program" --config "$tmp/prescient.cfg" --quiet daemon &
 daemon=$!
 sleep 5
@@ -71,7 +79,7 @@ asked=$(sed -nE 's/^number of transactions actually processed: ([0-9]+).*/\1/p' 
 echo "$((asked / seconds)) calls a second, each in $(
     sed -nE 's/^latency average = ([0-9.]+ ms).*/\1/p' "$tmp/bench.out") on average"
 for _ in $(seq 60); do
-    [ "$(q "SELECT count(*) FROM prescient.future_job")" = 0 ] && break
+    [ "$(q "SELECT count(*) FROM prescient.future_job")" = "$waiting" ] && break
     sleep 1
 done
 q "SELECT format('%s asked for, %s run; median %s ms, 99 %% %s ms, most %s ms; %s late by 2 s or more',

@@ -67,11 +67,16 @@ before=$(one_enqueue 6)
 q "ALTER SYSTEM SET log_min_duration_statement = '20ms'" && q "SELECT pg_reload_conf()" >/dev/null
 began=$(date +%s%N)
 run resume --job noop
-(while [ "$(q "SELECT count(*) FROM prescient.pause WHERE ended_at IS NULL")" != 0 ]; do sleep 0.2; done
+(for _ in {1..9000}; do
+    [ "$(q "SELECT count(*) FROM prescient.pause WHERE ended_at IS NULL")" != 0 ] || break
+    sleep 0.2
+ done
  date +%s%N >"$tmp/ended") &
 waits=$!
 meanwhile=$(one_enqueue 6)
 wait "$waits"
+[ "$(q "SELECT count(*) FROM prescient.pause WHERE ended_at IS NULL")" = 0 ] ||
+    { echo "pause.sh: the pause was not over within half an hour" >&2; exit 1; }
 took_ms=$((($(cat "$tmp/ended") - began) / 1000000))
 words=$(grep -hoE 'duration: [0-9.]+ ms .*' "$tmp"/pg/server.log "$tmp"/pg/log/* 2>/dev/null |
     sort -k2,2n | tail -1 | cut -c1-48 || true)

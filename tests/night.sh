@@ -47,6 +47,7 @@ night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
 night planted       "$program bench tests" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
+night measures      "$program bench tests/jobs tests/*.py tests/pg_cluster.sh examples" $make measures
 night bookworm      .            tests/fresh.sh bookworm
 night trixie        .            tests/fresh.sh trixie
 

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# bench/night.sh   each measurement that fails when a promise is broken, one after the other, with
+#                  nothing beside it. The last line is "N passed, N failed".
+#
+# ONLY="listener recur"   these; BUILD: where the program is (build)
+set -uo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
+
+passed=0 failed=0
+# judged NAME COMMAND...
+judged() {
+    local name=$1 began=$SECONDS; shift
+    case " ${ONLY:-$name} " in *" $name "*) ;; *) return ;; esac
+    echo "== $name: $*"
+    if timeout -k 30 3600 "$@" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok - $name, $((SECONDS - began)) s"
+    else
+        failed=$((failed + 1))
+        echo "not ok - $name, $((SECONDS - began)) s"
+    fi
+}
+
+# A run of a schedule beside one that moves, by CPU.
+recur() {
+    local tmp code=0
+    tmp=$(mktemp -d) || return
+    chmod 711 "$tmp"
+    "$(realpath "${BUILD:-build}/prescient")" --store "$(tests/pg_cluster.sh start "$tmp/pg" fsync=on)" \
+        --quiet --json bench --only again,recur --checks 50000 --rounds 7 >"$tmp/found.json" &&
+        python3 - "$tmp/found.json" <<'PY' || code=$?
+import json, sys
+ratio = [r for r in json.load(open(sys.argv[1]))["ratios"] if r["of"] == "recur"][0]["ratio_by_cpu"]
+print("{median:.2f} ({least:.2f} to {most:.2f})".format(**ratio))
+sys.exit(0 if ratio["median"] >= 0.9 else "a run of a schedule costs more than 1 / 0.9 of one that moves")
+PY
+    tests/pg_cluster.sh stop "$tmp/pg"
+    rm -rf "$tmp"
+    return $code
+}
+
+case ${1:-} in
+recur) recur; exit ;;
+esac
+judged at_once bench/at_once.sh
+judged waiting env WAITING=60000 bench/at_once.sh
+judged soon bench/soon.sh
+judged listener bench/events.sh listener
+judged notify bench/events.sh notify
+judged stream bench/stream.sh
+judged recur bench/night.sh recur
+judged pause bench/pause.sh
+judged schedules bench/schedules.sh
+[ $((passed + failed)) != 0 ] || { echo "bench/night.sh: ONLY='$ONLY' chooses nothing" >&2; exit 2; }
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
