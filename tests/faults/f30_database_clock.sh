@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # f30_database_clock.sh - F30: the database's clock jumps back by an hour, and forward by a day
 # PASS: after a jump back it waits, and no settled slot runs again; after a jump forward one sweep
-# runs each check once, whatever slots were missed, and the guards count by the new time.
+# runs each check once, whatever slots were missed, and the guards count by the new time. What
+# recurs makes up for the hour that was left out as its `missed` has it, and in an hour that comes
+# twice has no occurrence twice.
 # limit 600
 #
-# CASES names some of an_hour_back, leases_from_the_future, a_day_on; the second is for one lease in
-# SQLite, and left out there unless it is named. PostgreSQL: the server's clock jumps, engines have
-# the machine's. SQLite: the machine's clock, which all that use the file have, jumps.
+# CASES names some of an_hour_back, leases_from_the_future, a_day_on, recurring; the second is for
+# one lease in SQLite, and left out there unless it is named. PostgreSQL: the server's clock jumps,
+# engines have the machine's. SQLite: the machine's clock, which all that use the file have, jumps.
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/clock.sh"
 . "$FAULTS/server.sh"
@@ -140,12 +142,68 @@ nothing_of() { [ "$(q "SELECT count(*) FROM {future_job} WHERE entity_key LIKE '
 some_deferred() { [ "$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'deferred'")" -ge 10 ]; }
 journal_keys() { cut -f6 "$CASE/journal" | grep "^$1\." | sort -u | wc -l; }
 
+# ---- what recurs ----
+
+# Each minute, by the clock from MINUTE on. The clock is set to just before the minutes that matter.
+recurring() {
+    local minute before name MISSED="run_once run_all skip"
+    a_case recurring 'workers = 2;'
+    minute=$(($(date +%s) / 60 * 60))
+    clock_set store $((minute + 52))
+    for name in $MISSED; do
+        ok "$CASE_NAME: a schedule that is to $name" on_clock store "$P" --quiet \
+            schedule add "$name" row "$name" witness --cron '* * * * *' --missed "$name"
+    done
+    an_engine e0
+    ok "$CASE_NAME: all run in the next minute" wait_until 30 all_ran $((minute + 60))
+    clock_set store $((minute + 3600 + 50))
+    ok "$CASE_NAME: the hour is left out: all run in the minute behind it" \
+        wait_until 60 all_ran $((minute + 3660))
+    is "$CASE_NAME: run_all makes up for each of the 59 minutes" \
+        "$(minutes_of run_all $((minute + 120)) $((minute + 3600)))" 59
+    is "$CASE_NAME: run_once for all of them by one run" \
+        "$(minutes_of run_once $((minute + 120)) $((minute + 3600)))" 1
+    is "$CASE_NAME: and what skips has run or counted each" \
+        $(($(minutes_of skip $((minute + 120)) $((minute + 3600))) + $(skipped))) 59
+    clock_set store $((minute + 120 + 55))
+    before=$(runs)
+    ok "$CASE_NAME: the hour comes again, and a minute of it begins" wait_until 30 shows $((minute + 185))
+    is "$CASE_NAME: in which nothing runs again" "$(runs)" "$before"
+    clock_set store $((minute + 3660 + 55))
+    ok "$CASE_NAME: when that hour is over all run on" wait_until 60 all_ran $((minute + 3720))
+    is "$CASE_NAME: no minute was run twice" "$(cut -f6,9 "$CASE/journal" | sort | uniq -d)" ""
+    is "$CASE_NAME: run_all has run each minute since the first" \
+        "$(minutes_of run_all $((minute + 60)) $((minute + 3720)))" 62
+    is "$CASE_NAME: each has its one check" \
+        "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job}")" "3|3"
+    stop_engines
+    is "$CASE_NAME: no lease is left" "$(leases)" 0
+    cd "$TMP" || exit 2
+}
+shows() { [ "$(clock_shows store)" -ge "$1" ]; }
+# Different minutes, from one to another, that have run.
+minutes_of() {
+    awk -F'\t' -v key="$1" -v from="$2" -v to="$3" '
+        $6 == key && $9 >= from && $9 <= to { print $9 }' \
+        "$CASE/journal" | sort -u | wc -l
+}
+all_ran() {
+    local name
+    for name in $MISSED; do [ "$(minutes_of "$name" "$1" "$1")" = 1 ] || return 1; done
+}
+skipped() {
+    q "SELECT note FROM {future_job_run} WHERE outcome = 'skipped'" |
+        awk -F'[: ]+' '{ n += $2 } END { print n + 0 }'
+}
+
 all_cases() {
     case $STORE_NAME in
     sqlite) LEASE_ENDS='expires_at_us / 1000000' ;;
     *) LEASE_ENDS='extract(epoch FROM expires_at)' ;;
     esac
-    for c in ${CASES:-an_hour_back $([ "$STORE_NAME" = sqlite ] || echo leases_from_the_future) a_day_on}; do
+    local all="an_hour_back leases_from_the_future a_day_on recurring"
+    [ "$STORE_NAME" != sqlite ] || all=${all/leases_from_the_future/}
+    for c in ${CASES:-$all}; do
         "$c"
     done
 }
