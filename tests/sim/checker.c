@@ -16,14 +16,14 @@ struct cause { int64_t until_us; int host, key; const char *what; };
 /* LINGERS_US: the effect of a lost call lasts for its deadline, a back-off, and the rest of the
  * lease. QUEUE_US: a check waits behind slow checks of the same slot. LEFT_US: the pulse of an
  * engine finds what another has left to it. RELOOK_US: so often an engine looks a second time into
- * a slot of which checks remained. */
+ * a slot of which checks remained. PAUSE_US: an engine hears of a pause by its next pulse. */
 enum {
     LINGERS_US = 30 * 1000 * 1000,
     KILLS_MAX = 256,
     QUEUE_US = 8 * 1000 * 1000,
     LEFT_US = 2 * 1000 * 1000,
     RELOOK_US = 10 * 1000 * 1000,
-    PAUSE_US = 2 * 1000 * 1000
+    PAUSE_US = 1100 * 1000
 };
 
 /* A settled answer: of this check, in this slot, with these counts, once. */
