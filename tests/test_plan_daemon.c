@@ -71,6 +71,14 @@ static void the_days_of_the_history_come_before_the_first_slot(void)
     lane_env_end(&x);
 }
 
+static int kind_of(int64_t slot)
+{
+    for (const struct target *t = x.targets.first; t; t = t->following)
+        if (t->slot == slot)
+            return (int)t->kind;
+    return -1;
+}
+
 static void the_next_slot_begins_at_its_time(void)
 {
     begin();
@@ -83,19 +91,70 @@ static void the_next_slot_begins_at_its_time(void)
     fixture_now_us = boundary_us + 1000;
     settles_down();
     CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT + FIXTURE_LENGTH_S));
-    CU_ASSERT_FALSE(targets_have(&x.targets, FIXTURE_SLOT));    /* the sweep takes what is left of it */
+    CU_ASSERT_EQUAL(x.targets.first->slot, FIXTURE_SLOT + FIXTURE_LENGTH_S);
+    CU_ASSERT_EQUAL(kind_of(FIXTURE_SLOT), TARGET_MISSED);      /* no lane had begun it */
     lane_env_end(&x);
 }
 
-/* After a suspend of hours only the newest slot is run at once. */
-static void slots_that_were_slept_through_are_left_to_the_sweep(void)
+static int targets_of(enum target_kind kind)
+{
+    int n = 0;
+    for (const struct target *t = x.targets.first; t; t = t->following)
+        n += t->kind == kind;
+    return n;
+}
+
+/* The store stood still for a while: they come before what is older than they are. */
+static void slots_that_were_missed_come_behind_the_newest(void)
 {
     begin();
     settles_down();
-    fixture_now_us += 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    targets_remove(&x.targets, x.targets.first);    /* the first is over */
+    fixture_now_us += 3 * FIXTURE_LENGTH_S * INT64_C(1000000);
     settles_down();
-    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT + 10 * FIXTURE_LENGTH_S));
-    CU_ASSERT_PTR_NULL(x.targets.first->following);
+    CU_ASSERT_EQUAL(kind_of(FIXTURE_SLOT + 3 * FIXTURE_LENGTH_S), TARGET_SLOT);
+    CU_ASSERT_EQUAL(kind_of(FIXTURE_SLOT + 2 * FIXTURE_LENGTH_S), TARGET_MISSED);
+    CU_ASSERT_EQUAL(kind_of(FIXTURE_SLOT + FIXTURE_LENGTH_S), TARGET_MISSED);
+    CU_ASSERT_EQUAL(targets_of(TARGET_MISSED), 2);
+    lane_env_end(&x);
+}
+
+/* After a suspend of hours the newest of them come first, and the sweep takes the rest. */
+static void of_many_that_were_slept_through_the_newest_sixteen_come_first(void)
+{
+    begin();
+    settles_down();
+    fixture_now_us += 100 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    settles_down();
+    CU_ASSERT_EQUAL(x.targets.first->slot, FIXTURE_SLOT + 100 * FIXTURE_LENGTH_S);
+    CU_ASSERT_EQUAL(targets_of(TARGET_MISSED), 16);
+    CU_ASSERT_EQUAL(x.targets.first->following->slot, FIXTURE_SLOT + 84 * FIXTURE_LENGTH_S);
+    CU_ASSERT_FALSE(targets_have(&x.targets, FIXTURE_SLOT));
+    lane_env_end(&x);
+}
+
+/* With slots split between servers each has its own; after an hour a sweep takes others', too. */
+static void no_slot_of_another_server_is_missed_here(void)
+{
+    lane_env_begin(&x, "serve = [ 0, 15 ];");
+    state = (struct plan_daemon){ 0 };
+    settles_down();
+    fixture_now_us += 5 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    settles_down();
+    for (const struct target *t = x.targets.first; t; t = t->following)
+        CU_ASSERT_TRUE(t->slot / 60 % 60 < 30);
+    CU_ASSERT_EQUAL(targets_of(TARGET_SLOT), 1);
+    CU_ASSERT_EQUAL(targets_of(TARGET_MISSED), 3);
+    lane_env_end(&x);
+}
+
+/* A daemon that was just started has missed nothing: the sweep takes what is late, oldest first. */
+static void the_first_slot_of_a_daemon_has_none_before_it(void)
+{
+    begin();
+    settles_down();
+    CU_ASSERT_EQUAL(targets_of(TARGET_SLOT), 1);
+    CU_ASSERT_EQUAL(targets_of(TARGET_MISSED), 0);
     lane_env_end(&x);
 }
 
@@ -106,7 +165,8 @@ static void a_clock_that_came_back_begins_its_slot_again(void)
     settles_down();
     x.clocks.offset_us -= 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
     settles_down();
-    CU_ASSERT_TRUE(targets_have(&x.targets, FIXTURE_SLOT));
+    CU_ASSERT_EQUAL(x.targets.first->slot, FIXTURE_SLOT);
+    CU_ASSERT_PTR_NULL(x.targets.first->following);     /* what lay ahead comes again */
     lane_env_end(&x);
 }
 
@@ -170,7 +230,10 @@ static const struct test tests[] = {
     TEST(nothing_begins_before_the_clock_is_known),
     TEST(the_days_of_the_history_come_before_the_first_slot),
     TEST(the_next_slot_begins_at_its_time),
-    TEST(slots_that_were_slept_through_are_left_to_the_sweep),
+    TEST(slots_that_were_missed_come_behind_the_newest),
+    TEST(of_many_that_were_slept_through_the_newest_sixteen_come_first),
+    TEST(no_slot_of_another_server_is_missed_here),
+    TEST(the_first_slot_of_a_daemon_has_none_before_it),
     TEST(a_clock_that_came_back_begins_its_slot_again),
     TEST(doubt_about_the_clock_asks_for_it_within_a_second),
     TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),

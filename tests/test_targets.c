@@ -5,16 +5,18 @@
 
 enum { S = 1000 * 1000 };
 
-static void slots_come_before_second_looks_and_these_before_late_slots_oldest_first(void)
+static void slots_come_before_second_looks_missed_ones_and_late_slots_oldest_first(void)
 {
     struct agenda agenda = { 0 };
     struct targets all = { .agenda = &agenda };
     targets_add(&all, TARGET_SWEEP, 900, 0);
     targets_add(&all, TARGET_RELOOK, 2700, 0);
     targets_add(&all, TARGET_RELOOK, 1800, 0);
+    targets_add(&all, TARGET_MISSED, 3300, 0);
+    targets_add(&all, TARGET_MISSED, 3000, 0);
     targets_add(&all, TARGET_SLOT, 3600, 0);
-    static const int64_t order[] = { 3600, 1800, 2700, 900 };
-    for (int i = 0; i < 4; i++) {
+    static const int64_t order[] = { 3600, 1800, 2700, 3000, 3300, 900 };
+    for (int i = 0; i < 6; i++) {
         struct target *t = targets_to_open(&all, 0);
         CU_ASSERT_EQUAL_FATAL(t->slot, order[i]);
         t->is_opening = true;
@@ -35,8 +37,8 @@ static void a_slot_is_in_the_list_once(void)
     CU_ASSERT_FALSE(targets_have(&all, 900));
 }
 
-/* After a pause only the newest slot is run, the sweep takes the others; but not what was begun. */
-static void older_slots_are_dropped_but_not_those_that_were_begun(void)
+/* What was begun stays as it is. */
+static void slots_that_are_over_are_missed_ones_and_the_oldest_are_left_to_the_sweep(void)
 {
     struct agenda agenda = { 0 };
     struct targets all = { .agenda = &agenda };
@@ -45,10 +47,54 @@ static void older_slots_are_dropped_but_not_those_that_were_begun(void)
     targets_add(&all, TARGET_SLOT, 2700, 0)->is_opening = true;
     targets_add(&all, TARGET_RELOOK, 450, 0);
     targets_add(&all, TARGET_SLOT, 3600, 0);
-    targets_drop_older(&all, 3600);
-    CU_ASSERT_FALSE(targets_have(&all, 900));
+    targets_add(&all, TARGET_MISSED, 600, 0);
+    struct target *missed = targets_add(&all, TARGET_SLOT, 3000, 0);
+    targets_pass_over(&all, 3600, 1800);
+    CU_ASSERT_FALSE(targets_have(&all, 900) || targets_have(&all, 600));
     CU_ASSERT_TRUE(targets_have(&all, 1800) && targets_have(&all, 2700));
-    CU_ASSERT_TRUE(targets_have(&all, 450) && targets_have(&all, 3600));
+    CU_ASSERT_EQUAL(missed->kind, TARGET_MISSED);
+    static const int64_t order[] = { 1800, 3600, 450, 3000 };
+    for (int i = 0; i < 4; i++) {
+        struct target *t = targets_to_open(&all, 0);
+        CU_ASSERT_EQUAL_FATAL(t->slot, order[i]);
+        t->exhausted = true;
+    }
+    targets_release(&all);
+}
+
+/* The alarm of a locked one goes with it. */
+static void after_a_clock_that_was_set_back_no_slot_is_left_that_lies_ahead(void)
+{
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
+    struct target *locked = targets_add(&all, TARGET_SLOT, 86400, 0);
+    targets_add(&all, TARGET_MISSED, 85500, 0);
+    targets_add(&all, TARGET_SWEEP, 85000, 0);
+    targets_add(&all, TARGET_SLOT, 900, 0);
+    targets_locked(&all, locked, 10 * S, 0);
+    targets_pass_over(&all, 900, 0);
+    CU_ASSERT_FALSE(targets_have(&all, 86400) || targets_have(&all, 85500));
+    CU_ASSERT_TRUE(targets_have(&all, 85000) && targets_have(&all, 900));
+    CU_ASSERT_EQUAL(agenda_next_us(&agenda), INT64_MAX);
+    targets_release(&all);
+}
+
+/* A file is locked for all of them, and each try waits for the lock. */
+static void while_the_newest_slot_is_locked_no_missed_one_is_tried(void)
+{
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
+    struct target *old = targets_add(&all, TARGET_SLOT, 900, 0);
+    targets_locked(&all, old, 10 * S, 0);
+    struct target *next = targets_add(&all, TARGET_SLOT, 1800, 0);
+    targets_pass_over(&all, 1800, 0);
+    targets_locked(&all, next, 50 * S, 0);
+    CU_ASSERT_PTR_NULL(targets_to_open(&all, 50 * S));
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, next->retry_us), next);
+    CU_ASSERT_TRUE(target_is_worth_waiting(old, true, 50 * S));
+    target_opened(next);
+    next->exhausted = true;
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 50 * S), old);
     targets_release(&all);
 }
 
@@ -78,7 +124,8 @@ static void only_a_daemons_slot_is_waited_for_longer_than_half_a_minute(void)
         for (int kind = TARGET_SLOT; kind <= TARGET_RESLOT; kind++) {
             struct target t = { .kind = kind, .locked_since_us = S };
             CU_ASSERT_TRUE(target_is_worth_waiting(&t, patient, 30 * S));
-            CU_ASSERT_EQUAL(target_is_worth_waiting(&t, patient, 31 * S), patient && kind == TARGET_SLOT);
+            bool is_daemons = kind == TARGET_SLOT || kind == TARGET_MISSED;
+            CU_ASSERT_EQUAL(target_is_worth_waiting(&t, patient, 31 * S), patient && is_daemons);
         }
 }
 
@@ -163,9 +210,11 @@ static void only_a_sweep_that_left_something_or_took_nothing_has_to_put_off(void
 }
 
 static const struct test tests[] = {
-    TEST(slots_come_before_second_looks_and_these_before_late_slots_oldest_first),
+    TEST(slots_come_before_second_looks_missed_ones_and_late_slots_oldest_first),
     TEST(a_slot_is_in_the_list_once),
-    TEST(older_slots_are_dropped_but_not_those_that_were_begun),
+    TEST(slots_that_are_over_are_missed_ones_and_the_oldest_are_left_to_the_sweep),
+    TEST(after_a_clock_that_was_set_back_no_slot_is_left_that_lies_ahead),
+    TEST(while_the_newest_slot_is_locked_no_missed_one_is_tried),
     TEST(a_locked_slot_is_tried_again_after_growing_pauses_and_others_meanwhile),
     TEST(only_a_daemons_slot_is_waited_for_longer_than_half_a_minute),
     TEST(a_slot_that_has_not_begun_is_waited_for_a_second),

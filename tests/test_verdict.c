@@ -68,8 +68,9 @@ static const struct pause reslotted = { SLOT_PAUSES_FROM, PAUSE_JOB, "j", false,
 
 static void a_paused_check_moves_to_its_pause_whatever_its_job_and_its_slot(void)
 {
-    static const enum target_kind kinds[] = { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };
-    for (int i = 0; i < 8; i++) {
+    static const enum target_kind kinds[] = { TARGET_SLOT, TARGET_MISSED, TARGET_RELOOK, TARGET_SWEEP,
+                                              TARGET_RESLOT };
+    for (int i = 0; i < 10; i++) {
         lane_env_begin(&x, "");
         x.jobs.watched[0].is_usable = i % 2;
         x.target.kind = kinds[i / 2];

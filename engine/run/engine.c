@@ -53,7 +53,8 @@ static const char *paused_name(const struct engine *e, int64_t slot)
 
 static void log_target_over(struct engine *e, const struct target *t)
 {
-    static const char *const kinds[] = { "slot", "slot (again)", "late slot", "late slot (moved on)" };
+    static const char *const kinds[] = { "slot", "slot (again)", "missed slot", "late slot",
+                                         "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
     char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
     if (!c->run && !c->held_back && !c->unknown_job && !t->held_by_others)

@@ -15,6 +15,7 @@ enum {
     LOADS_US = 60 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
+    MISSED_MAX = 16,                    /* slots that come before older ones although they were missed */
 };
 static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 1000;
 
@@ -34,14 +35,27 @@ static void look_at(struct plan_daemon *p, int64_t at_us)
         p->catchup_us = at;
 }
 
+static void add_slot(const struct plan_env *env, enum target_kind kind, int64_t slot)
+{
+    if (slot_is_served(slot, env->settings->serve, env->settings->nserve))
+        plan_add_target(env, kind, slot);
+}
+
+/* What the daemon has missed since the one before, while the store or the machine stood still: a
+ * sweep would take it behind all that is older. Of many, as after a suspend of hours, the newest
+ * are enough. */
 static void begin_slot(const struct plan_env *env, struct plan_daemon *p)
 {
-    /* after a pause: only the newest; the sweep takes the rest */
-    p->current = slot_floor(plan_now(env), env->clocks->slot_length_s);
-    targets_drop_older(env->targets, p->current);
+    int32_t length_s = env->clocks->slot_length_s;
+    int64_t before = p->current;
+    p->current = slot_floor(plan_now(env), length_s);
+    int64_t oldest = p->current - (int64_t)MISSED_MAX * length_s;
+    targets_pass_over(env->targets, p->current, oldest);
     p->pause_us = LOOK_US;
-    if (slot_is_served(p->current, env->settings->serve, env->settings->nserve))
-        plan_add_target(env, TARGET_SLOT, p->current);
+    add_slot(env, TARGET_SLOT, p->current);
+    int64_t missed = before + length_s > oldest ? before + length_s : oldest;
+    for (int64_t slot = missed; before && slot < p->current; slot += length_s)
+        add_slot(env, TARGET_MISSED, slot);
     look_at(p, plan_mono_us(env) + LOOK_US);
 }
 

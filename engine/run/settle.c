@@ -194,7 +194,7 @@ static void drop_answer(struct ended *x, int index, enum cooldown_reason reason,
 static bool is_worth_waiting(const struct ended *x, struct page_check *c)
 {
     enum target_kind kind = x->bucket->target->kind;
-    bool is_later_look = x->env->patient && (kind == TARGET_RELOOK || kind == TARGET_SWEEP);
+    bool is_later_look = x->env->patient && kind != TARGET_SLOT && kind != TARGET_RESLOT;
     bool is_short = x->env->shutdown->stopping || x->is_crowded || is_later_look;
     if (!c->locked_since_us)
         c->locked_since_us = x->now_us;

@@ -75,20 +75,36 @@ void targets_release(struct targets *all)
         targets_remove(all, all->first);
 }
 
-void targets_drop_older(struct targets *all, int64_t slot)
+/* Of a daemon's own slots, in their time or later. */
+static bool is_of_its_time(const struct target *t)
+{
+    return t->kind == TARGET_SLOT || t->kind == TARGET_MISSED;
+}
+
+void targets_pass_over(struct targets *all, int64_t slot, int64_t oldest)
 {
     for (struct target *t = all->first, *next; t; t = next) {
         next = t->following;
-        if (t->kind == TARGET_SLOT && t->slot < slot && !t->leased && !t->is_opening)
+        if (!is_of_its_time(t) || t->slot == slot || t->leased || t->is_opening)
+            continue;
+        if (t->slot < oldest || t->slot > slot) {
             targets_remove(all, t);
+        } else if (t->kind == TARGET_SLOT) {
+            take_out(all, t);
+            t->kind = TARGET_MISSED;
+            insert(all, t);
+        }
     }
 }
 
 struct target *targets_to_open(const struct targets *all, int64_t now_us)
 {
     struct target *first = NULL;
+    bool is_locked = false;
     for (struct target *t = all->first; t; t = t->following) {
-        if (t->exhausted || t->is_opening || t->retry_us > now_us)
+        is_locked = is_locked || (t->kind == TARGET_SLOT && t->locked_since_us);
+        bool meets_the_same = t->kind == TARGET_MISSED && is_locked;
+        if (t->exhausted || t->is_opening || t->retry_us > now_us || meets_the_same)
             continue;
         if (first && (t->kind != first->kind || t->puts_off != first->puts_off))
             break;
@@ -111,7 +127,7 @@ bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint6
 
 bool target_is_worth_waiting(const struct target *t, bool patient, int64_t now_us)
 {
-    return (t->kind == TARGET_SLOT && patient) || now_us - t->locked_since_us < LOCKED_LONG_US;
+    return (is_of_its_time(t) && patient) || now_us - t->locked_since_us < LOCKED_LONG_US;
 }
 
 bool target_is_nearly_due(struct target *t, int64_t now_us)

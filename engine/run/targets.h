@@ -7,8 +7,9 @@
 #include "../base/agenda.h"
 #include "../store/store_slot.h"
 
-/* in the order lanes prefer them */
-enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_SWEEP, TARGET_RESLOT };
+/* In the order lanes prefer them. TARGET_MISSED: the time of the slot is over, and the daemon that
+ * was there for it has not begun it. */
+enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_MISSED, TARGET_SWEEP, TARGET_RESLOT };
 
 struct target {
     enum target_kind kind;
@@ -54,19 +55,24 @@ void targets_release(struct targets *all);
 /* One that exists is returned as it is. NULL: out of memory. */
 struct target *targets_add(struct targets *all, enum target_kind kind, int64_t slot, int64_t now_us);
 bool targets_have(const struct targets *all, int64_t slot);
-/* Drops slots before `slot` that no lane has begun to open: the sweep takes them. */
-void targets_drop_older(struct targets *all, int64_t slot);
+/* It is the time of `slot`. Of the slots and missed ones that no lane has begun to open, those from
+ * `oldest` on are missed ones now; those before are dropped: the sweep takes them. So are those
+ * behind `slot`: the clock was set back, and they come again. */
+void targets_pass_over(struct targets *all, int64_t slot, int64_t oldest);
 void targets_remove(struct targets *all, struct target *t);
 
-/* The next one, or NULL: the first, but one that is barren comes after others of its kind. */
+/* The next one, or NULL: the first, but one that is barren comes after others of its kind. While a
+ * lock keeps a slot from being opened whose time it is, no missed one is tried: it would meet the
+ * same. */
 struct target *targets_to_open(const struct targets *all, int64_t now_us);
 
 /* A lock kept it from being opened. It is tried again after a pause that grows; `random` is its
  * jitter. True when that has just begun. */
 bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint64_t random);
-/* A slot whose time it is waits for as long as a daemon lives, or until the next one begins. What a
- * command or a catch-up waits for may be an application's transaction that stays open for hours,
- * with others behind it: such a slot is not waited for after half a minute. */
+/* A slot waits for as long as a daemon lives, until the next one begins; missed ones wait until too
+ * many have come behind them. What a command or a catch-up waits for may be an application's
+ * transaction that stays open for hours, with others behind it: such a slot is not waited for after
+ * half a minute. */
 bool target_is_worth_waiting(const struct target *t, bool patient, int64_t now_us);
 enum { TARGET_LOCKED_LONG_S = 30 };
 
