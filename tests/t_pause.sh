@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# t_pause.sh - a job is paused while a daemon runs its checks, and resumed: what waits then is run
+# t_pause.sh - a job is paused while two daemons run its checks, and resumed: what waits then is run
 # once, neither counted nor late; and the same without a daemon, by calls of `run`.
 # about 60 s
 # night: minutes of pauses
@@ -15,18 +15,23 @@ all_paused() { [ $(($(paused) + $(archived))) = "$1" ]; }
 is_over_now() { [ -z "$("$P" --json pauses | grep -o '"state"')" ]; }
 
 while_it_runs() {
-    local slot before
+    local slot before paused_ms
     a_clean_store --slot-length 10s
     : >journal
-    start daemon "$P" --log-level info daemon
+    start one "$P" --log-level info daemon
+    start two "$P" --log-level info daemon
     slot=$((($(date +%s) / 10 + 1) * 10))
     fill 1500 $slot slow
     fill 20 $slot noop "'n' || n"
-    ok "$STORE_NAME: the daemon is at work" wait_until 20 ran_at_least 40
+    ok "$STORE_NAME: the daemons are at work" wait_until 20 ran_at_least 40
     ok "$STORE_NAME: pause" "$P" pause --job slow --reason "the shop moves"
+    paused_ms=$(boot_ms)
     ok "$STORE_NAME: what waits is taken back from workers, too" wait_until 10 all_paused 1520
     before=$(ran)
     at_most "$STORE_NAME: most of it" "$before" 1200
+    at_least "$STORE_NAME: workers of both daemons" "$(cut -d' ' -f3 journal | sort -u | wc -l)" 3
+    in_time "$STORE_NAME: no check begins later than a second after it" \
+        $(($(cut -d' ' -f4 journal | sort -n | tail -1) - paused_ms)) 1300
     is "$STORE_NAME: another job is not paused" \
         "$(q "SELECT count(*) FROM {future_job_history} WHERE job_exec = 'noop'")" 20
     sleep 1
@@ -48,8 +53,9 @@ while_it_runs() {
     ok "$STORE_NAME: resume" "$P" resume --job slow
     ok "$STORE_NAME: the pause is over" wait_until 30 is_over_now
     ok "$STORE_NAME: all are run" wait_until 60 nothing_pending
-    kill -TERM "$(pid_of daemon)"
-    join_within 10 daemon
+    kill -TERM "$(pid_of one)" "$(pid_of two)"
+    join_within 10 one
+    join_within 10 two
     is "$STORE_NAME: each once" "$(archived) $(cut -d' ' -f1 journal | sort -u | wc -l) $(ran)" \
         "1520 1500 1500"
     is "$STORE_NAME: nothing of its slot is left" \

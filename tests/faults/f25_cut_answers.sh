@@ -4,7 +4,7 @@
 # PASS: no part of a batch is believed: while no answer to a read has come completely, no check
 # runs; afterwards each runs, and counts, once. The answer to a read is cut at each end of a
 # message, a byte before and after it, and each 31st byte; those to leases and settles at each 93rd.
-# FULL=1: at each byte.
+# EACH=1: at each byte, which takes an hour.
 # limit 280
 . "$(dirname "$0")/lib.sh"
 . "$FAULTS/net.sh"
@@ -42,7 +42,7 @@ runs_before_last_cut() {
 # from a slot that has as many.
 reads_cut() {
     local length places step=31
-    [ -z "${FULL:-}" ] || step=1
+    [ -z "${EACH:-}" ] || step=1
     WITNESS='batch = 1;' a_case reads 'workers = 1; connections = 1;'
     behind e
     # the first one of a connection, as they all are when each is cut
@@ -68,7 +68,7 @@ reads_cut() {
 # Leases and settles whose answers were lost, and the ends of passes: each is requested again.
 others_cut() {
     local statement places before step=93
-    [ -z "${FULL:-}" ] || step=1
+    [ -z "${EACH:-}" ] || step=1
     WITNESS='batch = 1;' a_case others 'workers = 1; connections = 1;'
     behind e
     write_checks c --checks 2000 --batch 5 --over 200 --mix uneven --most-ms 3 --ahead 0,1

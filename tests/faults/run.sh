@@ -50,12 +50,23 @@ chmod 711 "$tmp"
 mkdir -p "$BUILD/faults"
 : >"$tmp/results.tsv"
 
+# Engines have sessions of their own: they outlive a scenario that was killed. Their temporary
+# folder is in ours.
+kill_left() {
+    local file pid
+    for file in $(grep -lzs "^TMPDIR=$tmp/" /proc/[0-9]*/environ); do
+        pid=${file//[!0-9]/}
+        kill -KILL "$pid" 2>/dev/null
+    done
+}
+
 clean_up() {
     trap - EXIT
     if [ ${#running[@]} -gt 0 ]; then
         kill "${!running[@]}" 2>/dev/null
         wait "${!running[@]}"
     fi
+    kill_left
     for cluster in "$tmp"/pg* "$tmp"/*/pg; do       # the second: of scenarios that were killed
         [ ! -d "$cluster" ] || tests/pg_cluster.sh stop "$cluster"
     done
