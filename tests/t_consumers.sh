@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # t_consumers.sh - consumers by one name are killed at random moments, and stopped for longer than
-# their lease, while events come in from several writers: every event is taken, and no cursor goes
-# back. Thousand events, with FULL=1 ten thousand. SEED=N: the same moments.
+# their lease, while events come in from several writers: every event is taken, no cursor goes back,
+# and where one is killed another takes over within the lease. Thousand events, with FULL=1 ten
+# thousand. SEED=N: the same moments.
 # about 60 s
 # night: it kills, waits or judges time for minutes
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
@@ -153,4 +154,44 @@ faults_beside_events() {
     at_most "$STORE_NAME: events that came twice" $twice $(((KILLS + STOPS) * 2 * PAGE))
 }
 
-on_each_store faults_beside_events
+# ---- who takes over ----
+
+is_at_work() { [ -n "$(q "SELECT held_by FROM {cursor} WHERE owner IS NOT NULL")" ] && [ -e at_work ]; }
+works_elsewhere() { [ -e at_work ] && [ "$(cat at_work)" != "$1" ]; }
+
+# One that works is killed: the others know of it by its lease alone.
+taken_over() {
+    local name worker killed_ms c
+    a_clean_store
+    settings 'lease = "3s"; trust = "2s"; kill_grace = "100ms";'
+    printf '%s\n' '#!/bin/sh' 'echo "$PPID" >at_work.new; mv at_work.new at_work; exec sleep 60' >take
+    chmod +x take
+    rm -f at_work
+    q "$(emits_one)"
+    for c in 0 1; do consumes $c; done
+    wait_until 20 is_at_work || fail "$STORE_NAME: one of two works"
+    worker=$(cat at_work)
+    name=$(who_works none)
+    ok "$STORE_NAME: it is the one that the store names" alive "$name"
+    kill -KILL "$(pid_of "$name")"
+    killed_ms=$(now_ms)
+    ok "$STORE_NAME: another takes over" wait_until 20 works_elsewhere "$worker"
+    in_time "$STORE_NAME: within the lease, and a look" $(($(now_ms) - killed_ms)) 4500
+    join "$name"
+    for c in 0 1; do
+        [ c$c = "$name" ] || { kill -TERM "$(pid_of c$c)"; join_within 20 c$c; }
+    done
+    is "$STORE_NAME: its event is unread still" "$(unread)" 1
+}
+emits_one() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        echo "INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, slot_at,
+                  check_count, recorded_at_us) VALUES ('late', 'orders', 1, 'look', 0, 0, 0, 0)"
+    else
+        echo "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec)
+              VALUES (now(), 'late', 'orders', 1, 'look')"
+    fi
+}
+
+everything() { faults_beside_events; taken_over; }
+on_each_store everything
