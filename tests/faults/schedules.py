@@ -299,10 +299,11 @@ class Judge:
             if len(idems) > 1:
                 self.say("twice", "%s: the occurrence of %d has run under %d keys", key, first, len(idems))
 
-    # Every 3 s, bias 0 or 0.3, which the last figure of the name has: the next run begins so long
-    # after the end of the one before; and its slot is not later than the rule allows.
+    # Every 3 s, bias 0 or 0.3, which the last figure of the name has, in whole seconds: the next
+    # run begins so long after the end of the one before; and its slot is not later than the rule
+    # allows.
     def cool_down(self, key):
-        bias_us = 3 * US * int(key[-1]) // 10
+        bias_us = round(3 * int(key[-1]) / 10) * US
         ends = [d for d in self.log[key] if d.outcome == "done"]
         for d in ends:
             following = [r for r in self.runs[key] if r.slot >= d.next_at]
