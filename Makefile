@@ -2,6 +2,7 @@
 # make check [T=slot] [NIGHT=1] [KIND=suites]   the quick tests, or suites and scripts whose name
 #                               contains T; NIGHT=1: those that take long or judge time, too; KIND:
 #                               only the suites, or only the scripts (tests/README.md)
+# make check PG=13              the same on another PostgreSQL: 13, 15 or 17 (tests/pg_release.sh)
 # make SANITIZE=address,undefined check     the same under sanitizers, in a build folder of its own
 # make faults [ONLY=F06] [SEED=N] [QUICK=1] the campaign of faults (tests/faults/README.md)
 # make sim [SEED=n | SEEDS=n FROM=n]        simulated worlds: one with its story, or many
@@ -222,7 +223,8 @@ model: $(BUILD)/model
 	$(BUILD)/model $(if $(filter quick,$(PART)),-q)
 
 check: $(if $(filter suites,$(KIND)),suite-programs,test-programs)
-	BUILD=$(BUILD) SANITIZE=$(SANITIZE) NIGHT=$(NIGHT) KIND=$(KIND) tests/run.sh $(T)
+	$(if $(PG),PG_BIN=$$(tests/pg_release.sh $(PG)) &&) BUILD=$(BUILD) SANITIZE=$(SANITIZE) \
+	  NIGHT=$(NIGHT) KIND=$(KIND) $(if $(PG),PRESCIENT_TEST_PG= PG_BIN=$$PG_BIN) tests/run.sh $(T)
 
 test-programs: all $(if $(filter scripts,$(KIND)),,$(BUILD)/test) $(BUILD)/sim $(TEST_JOBS)
 

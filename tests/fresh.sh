@@ -42,23 +42,7 @@ trap 'exit 143' TERM HUP
 
 # ---- where this machine's packages come from ----
 
-apt_setting() { apt-config dump --format '%v%n' --no-empty "$1" 2>/dev/null | head -n 1; }
-
-# The archive that this machine itself uses; nothing when it is no Debian: then debootstrap's own
-# choice.
-host_mirror() {
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' \
-        'Label: Debian' 2>/dev/null | head -n 1
-}
-
-# The proxy for the mirror $1, as apt would take it: set, or found by a program.
-host_proxy() {
-    local proxy program
-    proxy=$(apt_setting Acquire::http::Proxy)
-    program=$(apt_setting Acquire::http::Proxy-Auto-Detect)
-    [ -n "$proxy" ] || [ -z "$program" ] || proxy=$("$program" "$1" || true)
-    [ "$proxy" = DIRECT ] || printf '%s' "$proxy"
-}
+. tests/debian_lib.sh
 
 carry_apt_settings() {
     local name value
@@ -110,11 +94,7 @@ step() {
 }
 
 make_debian() {
-    local mirror
-    mirror=$(host_mirror)
-    export http_proxy=${http_proxy:-$(host_proxy "${mirror:-http://deb.debian.org/debian}")}
-    timeout -k 10 "$limit_s" debootstrap --variant=minbase --include=git,ca-certificates "$suite" \
-        "$root" $mirror &&
+    debian_make "$suite" "$root" --include=git,ca-certificates &&
         carry_apt_settings &&
         git bundle create -q "$root/root/prescient.bundle" HEAD &&
         enter git clone -q /root/prescient.bundle /root/prescient

@@ -24,7 +24,7 @@ sanitized="SANITIZE=address,undefined"
 only=${ONLY:-}
 export NIGHT=1 FULL=1 QUIET=1 PATIENCE=${PATIENCE:-6}
 # Phases take these, too: what one leaves out by them would be noted as passed.
-unset ONLY T KIND STORES QUICK CASES MAKEFLAGS MFLAGS MAKELEVEL
+unset ONLY PG T KIND STORES QUICK CASES MAKEFLAGS MFLAGS MAKELEVEL
 
 # night NAME READS COMMAND...: READS are the files and folders that can change its result, besides
 # the Makefile; "." is all.
@@ -48,6 +48,8 @@ night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
 night planted       "$program bench tests" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
 night measures      "$program bench tests/jobs tests/*.py tests/pg_cluster.sh examples" $make measures
+night postgresql13  .            $long make -s check PG=13 NIGHT=
+night postgresql17  .            $long make -s check PG=17 NIGHT=
 night bookworm      .            tests/fresh.sh bookworm
 night trixie        .            tests/fresh.sh trixie
 
