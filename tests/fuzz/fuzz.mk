@@ -14,7 +14,7 @@ $(BUILD)/libengine.a: $(ENGINE_O)
 
 $(BUILD)/fuzz/%: $(BUILD)/tests/fuzz/fuzz_%.o $(filter %.o,$(FUZZ_MAIN)) $(BUILD)/libengine.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS_ALL) -o $@ $< $(FUZZ_MAIN) $(BUILD)/libengine.a $(LIBS)
+	$(CC) $(LDFLAGS_ALL) -o $@ $< $(FUZZ_MAIN) $(BUILD)/libengine.a $(LIBS) $(LIBPQ)
 
 fuzz:
 	$(MAKE) CC=clang SANITIZE=fuzzer-no-link,address,undefined BUILD=$(FUZZ_BUILD) \
