@@ -11,7 +11,8 @@ TMP=$(mktemp -d "${TMPDIR:-/tmp}/prescient-cli.XXXXXX") || exit 2
 cd "$TMP" || exit 2
 SERVER=${PRESCIENT_TEST_PG:-}
 TEMPLATE=${PRESCIENT_TEST_TEMPLATE:-}    # a database with the schema, on a server of the run's own
-unset "${!PRESCIENT_@}" DATABASE_URL "${!PG@}" COLUMNS NO_COLOR 2>/dev/null
+unset "${!PRESCIENT_@}" DATABASE_URL "${!PG@}" COLUMNS NO_COLOR NOTIFY_SOCKET WATCHDOG_USEC \
+    WATCHDOG_PID JOURNAL_STREAM 2>/dev/null
 # A command's patience with a server: a machine with other work may stand still for ten seconds.
 export PRESCIENT_CONNECT_TIMEOUT=1m
 : "${FAILED:=0}"

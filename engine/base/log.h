@@ -1,6 +1,5 @@
-/* log.h - what operators read: one line a fact, on stderr, level and role in front. Roles and
- * commands log; all code below returns its error. Warning: we go on. Error: something outside of
- * the program is wrong. */
+/* log.h - what operators read: one line a fact, on stderr. Roles and commands log; all code below
+ * returns its error. Warning: we go on. Error: something outside of the program is wrong. */
 #ifndef PRESCIENT_LOG_H
 #define PRESCIENT_LOG_H
 
@@ -9,13 +8,21 @@
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
 
+/* LOG_FORM_TEXT: "2026-03-01T13:15:00.000Z warn prescient[42]: words".
+ * LOG_FORM_BARE: the same without the time.
+ * LOG_FORM_JOURNAL: "<4>words"; systemd-journald reads the priority, and knows the rest itself.
+ * LOG_FORM_JSON: an object a line: time, level, role, pid, message. */
+enum log_form { LOG_FORM_TEXT, LOG_FORM_BARE, LOG_FORM_JOURNAL, LOG_FORM_JSON };
+
 struct log {
     FILE *out;                  /* not owned */
     enum log_level least;       /* lines below are dropped */
     const char *role;           /* "engine", "worker 3"; lives as long as the log */
-    bool stamps;                /* RFC 3339 time in front (off under systemd, which has its own) */
+    enum log_form form;
 };
 
+/* In LOG_FORM_TEXT; in LOG_FORM_JOURNAL where systemd says that `out` is its journal
+ * (JOURNAL_STREAM). */
 void log_init(struct log *log, FILE *out, enum log_level least, const char *role);
 void log_line(struct log *log, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

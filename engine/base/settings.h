@@ -87,7 +87,7 @@ struct settings {
     int64_t keep_us;                /* how long history, runs, passes and events are kept; 0: for ever */
     int32_t history_days_ahead;
     const char *notify;             /* a channel: who waits for events is told; NULL: nobody is */
-    const char *log_level;
+    const char *log_level, *log_format;
     /* jobs */
     const char **plugin_dirs;
     int nplugin_dirs;

@@ -53,6 +53,7 @@ static bool is_part_of_a_day(int64_t us)       /* as rules/slot.h has it */
 static const char *const words_keep_runs[] = { "all", "problems", "none", NULL };
 static const char *const words_on_off[] = { "on", "off", NULL };
 static const char *const words_log_level[] = { "debug", "info", "warn", "error", NULL };
+static const char *const words_log_format[] = { "text", "json", NULL };
 
 /* ---- the rows ---- */
 
@@ -172,6 +173,9 @@ const struct setting_row settings_rows[] = {
               "`prescient events --deliver --every` listens there, and looks at once. SQLite tells nobody." },
     { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = words_log_level,
       .help = "What is logged: this level and those after it." },
+    { "log_format", SETTING_WORD, AT(log_format), .default_text = "text", .words = words_log_format,
+      .help = "How: as text, or an object of JSON a line, with time, level, role, pid and message.\n"
+              "Text has no time where systemd's journal reads it, which is given the level as a priority." },
 
     { "plugin_dirs", SETTING_TEXTS, AT(plugin_dirs), .count = offsetof(struct settings, nplugin_dirs),
       .default_text = PLUGIN_DIR, .min = 1, .max = 4095, .accepts = is_printable, .section = "Jobs",

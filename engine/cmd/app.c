@@ -21,9 +21,21 @@ static const struct { int code, exit; } exits[] = {
     { ERR_INPUT, EXIT_BAD_USAGE },
 };
 
-static void app_print_message(struct app *app, const char *message)
+/* Who collects lines of a form is given these in it, too. */
+static bool log_message(struct app *app, enum log_level level, const char *message)
+{
+    const char *name = app->command ? app->command->name : "prescient";
+    bool is_collected = app->log.form == LOG_FORM_JOURNAL || app->log.form == LOG_FORM_JSON;
+    if (is_collected)
+        log_line(&app->log, level, "%s: %s", name, message);
+    return is_collected;
+}
+
+static void app_print_message(struct app *app, enum log_level level, const char *message)
 {
     fflush(app->out);
+    if (log_message(app, level, message))
+        return;
     fputs("prescient", stderr);
     if (app->command)
         fprintf(stderr, " %s", app->command->name);
@@ -34,7 +46,7 @@ static void app_print_message(struct app *app, const char *message)
 
 int app_fail(struct app *app, const struct err *err)
 {
-    app_print_message(app, err->text[0] ? err->text : "failed for an unknown reason");
+    app_print_message(app, LOG_LEVEL_ERROR, err->text[0] ? err->text : "failed for an unknown reason");
     if (err_is_denied(err))
         return EXIT_DENIED;
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
@@ -54,7 +66,7 @@ int app_become(struct app *app, const struct command *command, char **argv)
 int app_usage(struct app *app, const char *why)
 {
     const struct command *c = app->command;
-    app_print_message(app, why);
+    app_print_message(app, LOG_LEVEL_ERROR, why);
     fprintf(stderr, "usage: prescient %s%s%s [options]\n", c->name, *c->args ? " " : "", c->args);
     return EXIT_BAD_USAGE;
 }
@@ -66,7 +78,7 @@ void app_warn(struct app *app, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
-    app_print_message(app, message);
+    app_print_message(app, LOG_LEVEL_WARN, message);
 }
 
 void app_remark(struct app *app, const char *fmt, ...)
@@ -78,7 +90,7 @@ void app_remark(struct app *app, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(message, sizeof message, fmt, ap);
     va_end(ap);
-    app_print_message(app, message);
+    app_print_message(app, LOG_LEVEL_INFO, message);
 }
 
 /* ---- the store ------------------------------------------------------------------------------- */

@@ -69,6 +69,7 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
 {
     struct err err = { 0 };
     struct engine *e = NULL;
+    struct supervisor supervisor = { .fd = -1 };
     int code;
     struct engine_options options = {
         .settings = &app->settings,
@@ -78,6 +79,9 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         .relaxed = plan == &plan_replay,
         .leaves_deliveries = plan == &plan_replay && !((const struct plan_replay *)plan_state)->delivers,
     };
+    if (patient)
+        supervisor_open(&supervisor);
+    options.supervisor = patient ? &supervisor : NULL;
     tell_store(app);
     int rc = engine_new(&options, &e, &err);
     if (rc < 0)
@@ -90,5 +94,6 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         code = totals_exit_code(engine_totals(e), patient);
     }
     engine_free(e);
+    supervisor_close(&supervisor);
     return code;
 }

@@ -205,6 +205,8 @@ static int run_command(struct launch *l)
         int level = app->settings.log_level ? log_level_named(app->settings.log_level) : -1;
         if (level >= 0)
             app->log.least = (enum log_level)level;
+        if (app->settings.log_format && !strcmp(app->settings.log_format, "json"))
+            app->log.form = LOG_FORM_JSON;
     }
     return app->command->main(app, &l->args);
 }
@@ -289,7 +291,6 @@ int launch_main(int argc, char **argv)
         .args.operands = calloc((size_t)argc + 1, sizeof *l.args.operands),
     };
     log_init(&l.app.log, stderr, LOG_LEVEL_WARN, "prescient");
-    l.app.log.stamps = !getenv("JOURNAL_STREAM");
     l.app.flags = l.flags;
     int code = EXIT_TROUBLE;
     bool has_memory = l.app.arena && l.flags && l.args.options && l.args.operands;

@@ -167,6 +167,7 @@ void engine_stop_at_once(struct engine *e)
 
 static void take_signals(struct engine *e)
 {
+    enum { STOP_MORE_US = 10 * 1000 * 1000 };
     struct signalfd_siginfo info;
     while (read(e->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD)
@@ -177,6 +178,7 @@ static void take_signals(struct engine *e)
         }
         log_info(e->o.log, "SIG%s: finishing what runs, taking nothing new",
                  sigabbrev_np((int)info.ssi_signo));
+        supervisor_stops(e->o.supervisor, 2 * e->o.settings->stop_timeout_us + STOP_MORE_US);
         engine_stop(e);
     }
 }
@@ -342,6 +344,7 @@ static void let_workers_end(struct engine *e)
         poll(fds, 1 + (nfds_t)pool_poll_fds(e->pool, fds + 1, POLL_MAX - 1), 100);
         take_signals(e);
         pool_tick(e->pool);
+        supervisor_turn(e->o.supervisor, now_us(e));
     }
 }
 
@@ -354,6 +357,7 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
     while (!engine_has_ended(e)) {
         wait_for_something(e);
         engine_turn(e);
+        supervisor_turn(e->o.supervisor, now_us(e));
     }
     log_fine_slots(e);
     trouble_tell(&e->trouble, e->o.patient ? &e->cooldowns : NULL, now_us(e));

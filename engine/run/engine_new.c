@@ -94,6 +94,7 @@ static void connect_parts(struct engine *e)
     e->plan_env = (struct plan_env){
         .settings = e->o.settings,
         .log = e->o.log,
+        .supervisor = e->o.supervisor,
         .clock = e->o.clock,
         .patient = e->o.patient,
         .clocks = &e->clocks,

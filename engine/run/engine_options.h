@@ -8,6 +8,7 @@
 #include "../base/err.h"
 #include "../base/log.h"
 #include "../base/settings.h"
+#include "../base/supervisor.h"
 #include "../store/store_slot.h"
 
 struct spawner;
@@ -21,6 +22,7 @@ struct engine_options {
     bool leaves_deliveries;         /* those that are due stay where they are, unrun */
     /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
     bool patient;
+    struct supervisor *supervisor;  /* who started the process, and wants to know; NULL: nobody */
     const char *worker_program;     /* NULL: this program */
     /* The world that it stands on; a simulation brings its own. */
     const struct spawner *spawner;  /* NULL: processes */

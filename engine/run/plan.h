@@ -7,6 +7,7 @@
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/settings.h"
+#include "../base/supervisor.h"
 #include "clocks.h"
 #include "cooldown.h"
 #include "counts.h"
@@ -19,6 +20,7 @@
 struct plan_env {
     const struct settings *settings;
     struct log *log;
+    struct supervisor *supervisor;  /* NULL: nobody wants to know */
     const struct clock *clock;
     bool patient;                   /* a daemon: it waits for ever for what it cannot have now */
     struct clocks *clocks;

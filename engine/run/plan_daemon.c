@@ -1,5 +1,10 @@
 /* plan_daemon.c - each slot at its time; between slots the second looks, sweeps, and the
  * housekeeping of partitions and clock. */
+#include <stdio.h>
+
+#include "../base/moment.h"
+#include "../base/settings_mask.h"
+#include "../base/utf8.h"
 #include "../rules/digest.h"
 #include "../rules/slot.h"
 #include "noted.h"
@@ -15,6 +20,7 @@ enum {
     LOADS_US = 60 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
     SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
+    JOBS_SHOWN = 10,
     MISSED_MAX = 16,                    /* slots that come before older ones although they were missed */
 };
 static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 1000;
@@ -146,10 +152,44 @@ static void wake_in_time(const struct plan_env *env, const struct plan_daemon *p
     plan_wake_at(env, next);
 }
 
+/* "unshipped_order, remind" */
+static void name_jobs(const struct settings *s, char *out, size_t size)
+{
+    int shown = s->njobs < JOBS_SHOWN ? s->njobs : JOBS_SHOWN;
+    size_t n = (size_t)snprintf(out, size, "%s", shown ? "" : "none");
+    for (int i = 0; i < shown; i++)
+        n += (size_t)snprintf(out + n, size - n, "%s%.*s", i ? ", " : "", UTF8_SHOWN(s->jobs[i].name));
+    if (shown < s->njobs)
+        snprintf(out + n, size - n, " and %d more", s->njobs - shown);
+}
+
+/* For who reads the log a week later. */
+static void tell_start(const struct plan_env *env)
+{
+    char store[512] = "its store", jobs[JOBS_SHOWN * 84 + 40];
+    if (env->settings->store)
+        settings_mask_url(env->settings->store, store, sizeof store);
+    name_jobs(env->settings, jobs, sizeof jobs);
+    log_info(env->log, "prescient %s, a daemon of %s; jobs: %s", *VERSION ? VERSION : "unreleased", store,
+             jobs);
+    supervisor_status(env->supervisor, "waiting for its store");
+}
+
+static void tell_serving(const struct plan_env *env)
+{
+    char length[MOMENT_TEXT];
+    duration_format_us((int64_t)env->clocks->slot_length_s * 1000000, length);
+    log_info(env->log, "its store has answered: it serves slots of %s", length);
+    supervisor_status(env->supervisor, "serves slots of %s", length);
+}
+
 static void daemon_tick(const struct plan_env *env, void *state)
 {
     struct plan_daemon *p = state;
     int64_t now = plan_mono_us(env);
+    if (!p->is_told)
+        tell_start(env);
+    p->is_told = true;
     if (!env->clocks->is_known)
         return;
     if (env->health->writes_failed && p->days_us > now + SOON_US)
@@ -197,6 +237,8 @@ static void daemon_errand_done(const struct plan_env *env, void *state, const st
     else if (kind == ERRAND_HELLO && rc)
         p->clock_us = plan_mono_us(env) + SOON_US / 10;
     else if (kind == ERRAND_KEEP_DAYS) {
+        if (!rc && !p->started)
+            tell_serving(env);
         p->started = p->started || !rc;
         if (rc)
             p->days_us = plan_mono_us(env) + (p->started ? SOON_US : SOON_US / 10);
@@ -218,10 +260,19 @@ static void daemon_errand_done(const struct plan_env *env, void *state, const st
         catchup_errand_done(env, &p->catchup, result);
 }
 
+static void tell_slot(const struct plan_env *env, const struct target *target)
+{
+    char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
+    supervisor_status(env->supervisor, "slot %s: %s", moment_format(target->slot, slot),
+                      pass_counts_format(&target->counts, counts));
+}
+
 static void daemon_target_over(const struct plan_env *env, void *state, const struct target *target)
 {
     struct plan_daemon *p = state;
     catchup_target_over(env, &p->catchup, target);
+    if (target->counts.run)
+        tell_slot(env, target);
     if (target->kind == TARGET_SLOT && slot_is_fine(target->slot, env->clocks->slot_length_s)) {
         p->pause_us = LOOK_US;          /* what is committed into it from now on, a look finds */
         look_at(p, plan_mono_us(env) + LOOK_US);

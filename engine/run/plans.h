@@ -34,6 +34,7 @@ extern const struct plan plan_sweep;
 /* daemon: each slot at its time, second looks and sweeps between; for ever. */
 struct plan_daemon {
     int64_t current;                /* the newest slot that was begun */
+    bool is_told;                   /* the log has what this daemon is */
     bool started;
     struct catchup catchup;
     struct pruning pruning;

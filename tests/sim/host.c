@@ -74,7 +74,7 @@ static void log_make(struct host *h)
     if (!h->log_out)
         abort();
     log_init(&h->log, h->log_out, LOG_LEVEL_DEBUG, "engine");
-    h->log.stamps = false;
+    h->log.form = LOG_FORM_BARE;
 }
 
 /* ---- engines ---- */

@@ -1,0 +1,41 @@
+/* supervisor.h - tells systemd how a service is, as sd_notify(3) describes it: datagrams to the
+ * socket that NOTIFY_SOCKET names. Where nobody wants to know, nothing is told. Each function takes
+ * NULL for nobody. */
+#ifndef PRESCIENT_SUPERVISOR_H
+#define PRESCIENT_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+enum { SUPERVISOR_STATUS_SIZE = 500 };
+
+struct supervisor {
+    int fd;                         /* -1: nobody wants to know */
+    struct sockaddr_un to;
+    socklen_t to_len;
+    int64_t watchdog_us;            /* it ends a service that was silent for so long; 0: it does not */
+    int64_t alive_us, status_us;    /* when these were last told, monotonic */
+    char status[SUPERVISOR_STATUS_SIZE];        /* still to be told; "": nothing */
+    bool owes_ready, stops;
+};
+
+/* By NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. That the service has begun is owed from now
+ * on. */
+void supervisor_open(struct supervisor *s);
+void supervisor_close(struct supervisor *s);
+
+/* Called in each turn of a loop that hears signals: tells that the service has begun, how it is,
+ * and that it goes on, when a quarter of the watchdog's time has passed. What does not go out is
+ * told again in the next turn. */
+void supervisor_turn(struct supervisor *s, int64_t now_us);
+
+/* A line for who asks how it is, which every user of the machine may read: told in one of the next
+ * turns, the last of them at most once a second, and none when it stops. */
+void supervisor_status(struct supervisor *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* It has begun to stop, and may need so long. */
+void supervisor_stops(struct supervisor *s, int64_t within_us);
+
+#endif
