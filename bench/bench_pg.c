@@ -285,7 +285,7 @@ static int pg_counters(struct bench *b, struct bench_figures *out, struct err *e
 
 static int pg_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us, struct err *err)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     int rc = run_block(b, b->db->control, "pass", NULL, &r, err);
     if (rc)
         return rc;
@@ -299,7 +299,7 @@ static int pg_pass(struct bench *b, int64_t *us, int64_t *run, int64_t *late_us,
 static int pg_ask(struct bench *b, const char *name, int64_t (*out)[4], char (*texts)[64], int room,
                   struct err *err)
 {
-    PGresult *r;
+    PGresult *r = NULL;
     int rc = run_block(b, b->db->control, name, NULL, &r, err);
     if (rc)
         return rc;

@@ -232,7 +232,7 @@ int app_moment_option(struct app *app, const struct args *args, char letter, int
 int app_moment_option_param(struct app *app, const struct args *args, char letter, const char **out,
                             struct err *err)
 {
-    int64_t at;
+    int64_t at = 0;
     if (!args_has(args, letter))
         return 0;
     int rc = app_moment_option(app, args, letter, &at, err);

@@ -225,7 +225,7 @@ static const char *store_from(struct doctor *d)
 static const char *connection_advice(struct doctor *d, const struct err *err, const char *url)
 {
     static const char no_database[] = "3D000";
-    if (err->code == ERR_SCHEMA && strcmp(err->sqlstate, no_database))
+    if (err->code == ERR_SCHEMA && strcmp(err->sqlstate, no_database) != 0)
         return "prescient init creates or upgrades the schema";
     return text(d, "the setting store is %s%s", url, store_from(d));
 }

@@ -367,7 +367,7 @@ static void print_totals(struct spooling *s)
 
 static int run_spool(struct spooling *s, const struct args *args, struct err *err)
 {
-    int32_t length_s;
+    int32_t length_s = 0;
     if (read_slot_length(s->app, args, &length_s, err) < 0 ||
         args_duration(args, 't', SECOND_US / 100, DAY_US, &s->timeout_us, err) < 0 ||
         spool_open(args_operand(args, 0), &s->spool, err) < 0)
@@ -492,8 +492,8 @@ static int add_program(struct app *app, const struct args *args, struct err *err
     CLEANUP(cleanup_free) char *text = NULL;
     char slot_name[SPOOL_SLOT_SIZE], name[NAME_MAX + 1];
     char *const *argv = args->operands + 2;
-    int32_t length_s;
-    int64_t now = now_s(app), at;
+    int32_t length_s = 0;
+    int64_t now = now_s(app), at = 0;
     struct spool s;
     if (*argv[0] == '-')
         return err_set(err, ERR_INPUT,

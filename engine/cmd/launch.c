@@ -34,7 +34,8 @@ struct launch { /* the command line, parsed */
  * see in the list of processes. */
 static const char *take_argument(struct launch *l, const char *value)
 {
-    /* NOLINT(performance-no-int-to-ptr): argv may be written to; only its readers say const */
+    /* argv may be written to; only its readers say const */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     char *shown = (char *)(uintptr_t)value;
     size_t size = strlen(value) + 1;
     const char *kept = arena_strdup(l->app.arena, value);

@@ -210,6 +210,7 @@ static bool name_it(struct spool_program *p, const char *base, int number)
     char suffix[16] = "";
     if (number > 1)
         snprintf(suffix, sizeof suffix, ".%d", number);
+    /* cppcheck-suppress ctuuninitvar ; the names are written here */
     int n = snprintf(p->name, sizeof p->name, "%s%s", base, suffix);
     int m = snprintf(p->output_name, sizeof p->output_name, "%s%s" OUTPUT_SUFFIX, base, suffix);
     return n < (int)sizeof p->name && m < (int)sizeof p->output_name;

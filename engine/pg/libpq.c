@@ -22,6 +22,7 @@ static void load_or_abort(void)
 
 /* As a linker binds lazily: the pointer is that of a function which loads libpq, until it is that
  * of libpq's own. So a function that is called before libpq_load works, too, where libpq is. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): these are declarations */
 #define FUNCTION(result, name, parameters, arguments) \
     static result first_##name parameters; \
     static result(*loaded_##name) parameters = first_##name; \
@@ -29,6 +30,7 @@ static void load_or_abort(void)
     static result first_##name parameters { load_or_abort(); return loaded_##name arguments; }
 #include "libpq_functions.h"
 #undef FUNCTION
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 static const struct { const char *name; void *pointer; } functions[] = {
 #define FUNCTION(result, name, parameters, arguments) { #name, &loaded_##name },

@@ -27,7 +27,7 @@ static void add_patterns(struct sha256_ctx *sha, const char *const *patterns, in
         sorted[i] = patterns[i];
     qsort(sorted, (size_t)few, sizeof *sorted, compare_texts);
     for (int i = 0; i < few; i++) {
-        if (strcmp(sorted[i], last))
+        if (strcmp(sorted[i], last) != 0)
             fingerprint_add_field(sha, sorted[i]);
         last = sorted[i];
     }
@@ -91,8 +91,10 @@ void listener_line(const struct listener_settings *l, char *out)
     for (char *c = w.text; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = '?';
-    if (strlen(w.text) > LISTENER_WORDS_MAX)
-        strcpy(w.text + utf8_cut(w.text, strlen(w.text), LISTENER_WORDS_MAX - 3), "...");
+    if (strlen(w.text) > LISTENER_WORDS_MAX) {
+        static const char more[] = "...";
+        memcpy(w.text + utf8_cut(w.text, strlen(w.text), LISTENER_WORDS_MAX - 3), more, sizeof more);
+    }
     snprintf(out, LISTENER_LINE_SIZE, "%.64s %s %.*s", l->name, sum, LISTENER_WORDS_MAX, w.text);
 }
 

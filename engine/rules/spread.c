@@ -63,7 +63,8 @@ static int64_t place_of(int64_t number, int64_t slots, uint64_t hash)
 int64_t spread_draw(const struct spread_span *span, const struct spread_loads *loads,
                     const struct spread_hash *hash)
 {
-    int64_t slots_of[SPREAD_CANDIDATES], checks[SPREAD_CANDIDATES], most = SPREAD_LEVEL, total = 0;
+    int64_t slots_of[SPREAD_CANDIDATES] = { 0 }, checks[SPREAD_CANDIDATES] = { 0 };
+    int64_t most = SPREAD_LEVEL, total = 0;
     int32_t length_s = span->slot_length_s;
     int64_t first = slot_for(span->at, span->now, length_s);
     int64_t end = saturate_add(span->at, span->within_s);

@@ -9,6 +9,9 @@
 #include "../base/moment.h"
 #include "../base/utf8.h"
 
+/* analyze: -Wno-analyzer-malloc-leak: trouble_release() frees what is noted; gcc loses sight of it
+ * where a note goes into an element of an array. */
+
 enum { NOTE_SHOWN = 500 };
 
 static void forget_job(struct trouble *t, int place)

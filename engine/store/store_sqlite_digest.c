@@ -177,10 +177,11 @@ static int look(struct telling *t)
 /* The head has its room in front of the documents. */
 static int64_t file(struct telling *t, const struct settlement *of, int64_t at_us)
 {
+    static const char end[] = "]}";
     char head[DIGEST_HEAD_SIZE];
     size_t head_length = (size_t)digest_head(&t->counts, head);
     t->length -= t->length > 0;
-    strcpy(t->room + t->length, "]}");
+    memcpy(t->room + t->length, end, sizeof end);
     char *payload = t->room - head_length;
     memcpy(payload, head, head_length);
     return sqlite_run(t->db, t->err, STATEMENT_DIGEST_FILE, &(struct sqlite_digest_file_in){

@@ -106,6 +106,8 @@ int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req
     rc = state_of(db, req, name, &new);
     if (rc < 0)
         return rc;
+    if (!rc)
+        return refuse_missing(req, name);
     if (!was_there)
         return one_row(req, names, "new", new.next_check_at);
     if (!strcmp(old.rule, new.rule))

@@ -79,7 +79,6 @@ static int read_settings(struct worker *w, struct err *err)
 {
     if (!w->text || !w->slab)
         return err_set(err, ERR_GENERAL, "worker: BEGIN came before settings and slab");
-    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): release() frees the text of a failure */
     int rc = settings_parse(&w->settings, w->text, "settings from the engine", err);
     if (rc)
         return rc;

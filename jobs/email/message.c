@@ -235,6 +235,6 @@ int message_write(const struct message *m, FILE *out)
     else if (m->html)
         write_part("text/html", m->html, out);
     else
-        write_part("text/plain", m->text, out);
+        write_part("text/plain", m->text ? m->text : "", out);
     return ferror(out) ? -1 : 0;
 }

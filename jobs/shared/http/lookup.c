@@ -208,10 +208,11 @@ static bool take_those_that_are_over(struct run *run)
 static void start(struct run *run, struct lookup_wish *wish)
 {
     int64_t now = now_us(), until_us = now + run->each_us;
-    struct lookup *l = now < run->until_us ? calloc(1, sizeof *l + strlen(wish->host) + 1) : NULL;
+    size_t size = strlen(wish->host) + 1;
+    struct lookup *l = now < run->until_us ? calloc(1, sizeof *l + size) : NULL;
     if (!l)
         return;
-    strcpy(l->host, wish->host);
+    memcpy(l->host, wish->host, size);
     l->table = run->table;
     l->wish = wish;
     l->until_us = until_us < run->until_us ? until_us : run->until_us;
