@@ -71,7 +71,7 @@ static const char calls[] =
     "  LEFT JOIN value v ON v.parameter = a.name AND v.type = a.type"
     " WHERE p.pronamespace = 'prescient'::regnamespace AND p.prosecdef"
     "   AND p.proname <> 'drop_old_day' AND (a.is_text OR v.given IS NOT NULL)"
-    " GROUP BY p.oid HAVING bool_or(a.is_text) ORDER BY p.oid::regprocedure::text";
+    " GROUP BY p.oid, p.proname HAVING bool_or(a.is_text) ORDER BY p.oid::regprocedure::text";
 
 /* What each answers when it has found the one row. NULL: another test reads it. */
 static const struct { const char *function, *answer; } answers[] = {
