@@ -125,14 +125,19 @@ CREATE TABLE prescient.future_job_history (
     ended_at timestamptz NOT NULL,
     -- The slot in which it ended; of one that was resolved, the slot for which it waited.
     slot_at timestamptz NOT NULL,
-    -- As in future_job, and the counts, names and times below too.
+    -- The first slot of this life, as in future_job.
     first_check_at timestamptz NOT NULL,
+    -- Runs of this life that ended with `again`.
     check_count integer NOT NULL,
+    -- Failures in a row at its end.
     failure_count integer NOT NULL,
     -- Runs of this life; 0: none.
     run_count integer NOT NULL,
+    -- What the check was about, as in future_job.
     entity_name text NOT NULL,
+    -- Which row of it.
     entity_key text NOT NULL,
+    -- The job that answered it.
     job_exec text NOT NULL,
     -- How it ended (rules/outcome.h): done, resolved, failed, max_checks, ...
     outcome text NOT NULL,
@@ -169,8 +174,11 @@ CREATE TABLE prescient.future_job_run (
     check_count integer NOT NULL,
     -- After this run.
     failure_count integer NOT NULL,
+    -- What the check is about, as in future_job.
     entity_name text NOT NULL,
+    -- Which row of it.
     entity_key text NOT NULL,
+    -- The job that was run.
     job_exec text NOT NULL,
     -- How the run ended (rules/outcome.h): again, deferred, failed, reslotted, ...
     outcome text NOT NULL,
@@ -202,9 +210,11 @@ CREATE TABLE prescient.event (
     check_count integer,
     -- Its name.
     event text NOT NULL,
-    -- The check that emitted it.
+    -- What the check was about that emitted it.
     entity_name text NOT NULL,
+    -- Which row of it.
     entity_key text NOT NULL,
+    -- The job that emitted it.
     job_exec text NOT NULL,
     -- What the job gave with it; NULL: nothing. May hold personal data: no view shows it.
     data json,
@@ -227,6 +237,7 @@ COMMENT ON TABLE prescient.event IS 'What jobs have emitted, written by the sett
 -- ---- who runs which slot ------------------------------------------------------------------------
 
 CREATE TABLE prescient.slot_pass (
+    -- The slot.
     slot_at timestamptz NOT NULL,
     -- 0 to 63; -1: the whole slot.
     bucket smallint NOT NULL CHECK (bucket BETWEEN -1 AND 63),
@@ -246,9 +257,30 @@ CREATE TABLE prescient.slot_pass (
     closed_at timestamptz,
     -- Who wrote the row.
     engine text,
-    -- The counts of the pass (rules/pass_counts.h); NULL where pass is 0.
-    run bigint, done bigint, again bigint, deferred bigint, failed bigint, timeout bigint,
-    crashed bigint, guarded bigint, held_back bigint, unknown_job bigint, superseded bigint,
+    -- Checks that were run in this pass. This count and those below are NULL where pass is 0
+    -- (rules/pass_counts.h).
+    run bigint,
+    -- Runs that ended their check well.
+    done bigint,
+    -- Runs after which the check is to be looked at again.
+    again bigint,
+    -- Runs that were put off by their job.
+    deferred bigint,
+    -- Runs that failed, or answered what cannot be.
+    failed bigint,
+    -- Runs that were ended at their timeout.
+    timeout bigint,
+    -- Runs whose worker died.
+    crashed bigint,
+    -- Checks that a guard has ended.
+    guarded bigint,
+    -- Put off unrun: the job was held back, or they were paused.
+    held_back bigint,
+    -- Put off unrun, or ended: no engine has the job.
+    unknown_job bigint,
+    -- Changed by the application while they were run; they keep what it wrote.
+    superseded bigint,
+    -- Left where they are: locked by another transaction, or damaged.
     locked bigint,
     -- How late its first run was, in microseconds; NULL where pass is 0.
     late_us bigint,
@@ -265,6 +297,7 @@ COMMENT ON TABLE prescient.slot_pass IS
 
 CREATE SEQUENCE prescient.slot_lease_token_seq AS bigint;
 CREATE TABLE prescient.slot_lease (
+    -- The slot.
     slot_at timestamptz NOT NULL,
     -- 0 to 63; -1: the whole slot.
     bucket smallint NOT NULL CHECK (bucket BETWEEN -1 AND 63),
@@ -288,6 +321,7 @@ COMMENT ON TABLE prescient.slot_lease IS
 -- Numbers grow and follow the clock: two histories that began after the same backup do not share
 -- one (0003_generations).
 CREATE TABLE prescient.generation (
+    -- Its number.
     generation bigint PRIMARY KEY,
     -- The server on which this history is written; 0: it is not known.
     system_identifier bigint NOT NULL,
@@ -295,6 +329,7 @@ CREATE TABLE prescient.generation (
     timeline integer NOT NULL,
     -- When this server was started: no copy of its files comes back without a start.
     started_at timestamptz NOT NULL,
+    -- When an engine, a consumer or init noticed it.
     noted_at timestamptz NOT NULL DEFAULT clock_timestamp()
 );
 COMMENT ON TABLE prescient.generation IS
@@ -303,10 +338,13 @@ COMMENT ON TABLE prescient.generation IS
 -- ---- what recurs, what is paused ----------------------------------------------------------------
 
 CREATE TABLE prescient.schedule (
+    -- By which it is changed, switched and removed.
     name text PRIMARY KEY,
-    -- Its check: one schedule has one check.
+    -- What its check is about: one schedule has one check.
     entity_name text NOT NULL,
+    -- Which row of it.
     entity_key text NOT NULL,
+    -- The job that is run.
     job_exec text NOT NULL,
     -- Seconds from the end of a run to the next one; NULL: cron has the times.
     every_s bigint,
@@ -322,14 +360,17 @@ CREATE TABLE prescient.schedule (
     payload json,
     -- False: it was switched off, and has no check.
     is_active boolean NOT NULL DEFAULT true,
+    -- When it was made.
     made_at timestamptz NOT NULL,
-    -- The user of the session.
+    -- The user of that session.
     made_by text NOT NULL,
     -- When its rule, check or payload was last changed.
     changed_at timestamptz NOT NULL,
+    -- The user of that session.
     changed_by text NOT NULL,
-    -- When it was last switched off or on, by whom, and why; NULL: never.
+    -- When it was last switched off or on; NULL: never.
     switched_at timestamptz,
+    -- The user of that session; NULL as switched_at.
     switched_by text,
     -- At most 4096 bytes; NULL: nobody said why.
     switched_why text,
@@ -343,15 +384,19 @@ COMMENT ON TABLE prescient.schedule IS 'What recurs, and by which rule. Its chec
 CREATE TABLE prescient.pause (
     -- The slot in which its checks wait; no time ever comes to it.
     slot_at timestamptz PRIMARY KEY,
-    -- Whose checks are paused: those of a job, an entity or a schedule, and its name.
+    -- Whose checks are paused: those of a job, an entity or a schedule.
     what text NOT NULL,
+    -- Its name.
     name text NOT NULL,
     -- At most 4096 bytes; NULL: nobody said why.
     reason text,
+    -- When it began.
     paused_at timestamptz NOT NULL,
+    -- The user of that session.
     paused_by text NOT NULL,
-    -- NULL: it is on.
+    -- When it was resumed; NULL: it is on.
     resumed_at timestamptz,
+    -- The user of that session; NULL as resumed_at.
     resumed_by text,
     -- Resumed checks go to the next full slot together, and are not spread over its seconds.
     is_reslotted boolean NOT NULL DEFAULT false,
@@ -377,10 +422,13 @@ COMMENT ON TABLE prescient.pause IS
 CREATE TABLE prescient.cursor (
     -- consumer: prescient events --deliver NAME; digest: the digest of a listener.
     kind text NOT NULL,
+    -- Of the consumer, or of the listener.
     name text NOT NULL,
-    -- The last event that was delivered; generation, xid and id of it.
+    -- The generation of the last event that was delivered; 0: none was.
     generation bigint NOT NULL DEFAULT 0,
+    -- The transaction that wrote it.
     xid xid8 NOT NULL DEFAULT '0',
+    -- Its id.
     id bigint NOT NULL DEFAULT 0,
     -- Who holds the lease; NULL: nobody.
     owner uuid,
@@ -390,6 +438,7 @@ CREATE TABLE prescient.cursor (
     held_by text,
     -- When the lease ends, by the database's clock; NULL: nobody holds it.
     expires_at timestamptz,
+    -- When somebody first read by this name.
     made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- When the cursor was last moved; NULL: never.
     moved_at timestamptz,
@@ -416,6 +465,7 @@ CREATE TABLE prescient.engine_seen (
     file text NOT NULL,
     -- A line each: its name, a fingerprint of all that decides what it hears, and words.
     listeners text NOT NULL,
+    -- When it noted them.
     seen_at timestamptz NOT NULL,
     -- From then on it stands for no engine any more; a day later it is dropped.
     counts_until timestamptz NOT NULL,
@@ -427,6 +477,7 @@ COMMENT ON TABLE prescient.engine_seen IS
     'The listeners of each engine, as it noted them last (prescient doctor compares them).';
 
 CREATE TABLE prescient.slot_load (
+    -- The slot, which is to come.
     slot_at timestamptz PRIMARY KEY,
     -- Up to 1,000 they are counted, from there on estimated, up to 64,000.
     checks integer NOT NULL

@@ -15,6 +15,8 @@
 CREATE FUNCTION prescient.slot_length_s() RETURNS integer
 LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT 900';
 
+-- What follows computes with it, and reads no table.
+
 CREATE FUNCTION prescient.slot_floor(at timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT to_timestamp(floor(date_part('epoch', at) / prescient.slot_length_s())

@@ -6,6 +6,7 @@ CREATE FUNCTION prescient.tables_by_day() RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT '{future_job_history,future_job_run,event}'::text[] $$;
 
+-- The partition of a day.
 CREATE FUNCTION prescient.day_table(parent text, day date) RETURNS name
 LANGUAGE sql STABLE STRICT AS $$
     SELECT (parent || '_p' || to_char(day, 'YYYYMMDD'))::name $$;
@@ -15,6 +16,7 @@ CREATE FUNCTION prescient.utc_day(at timestamptz) RETURNS date
 LANGUAGE sql STABLE STRICT AS $$
     SELECT (at AT TIME ZONE 'UTC')::date $$;
 
+-- Whether a table has the partition of a day.
 CREATE FUNCTION prescient.has_day(parent text, day date) RETURNS boolean
 LANGUAGE sql STABLE STRICT SET search_path = pg_catalog, pg_temp AS $$
     SELECT EXISTS (SELECT FROM pg_inherits i

@@ -42,6 +42,7 @@ LANGUAGE sql IMMUTABLE AS $$
                      AND payload !~ '\\u(0000|[dD][89a-fA-F])|[0-9]{18}|[0-9][eE][+]?[0-9]{3}')
                     OR prescient.is_readable_json(payload))) $$;
 
+-- Whether these values make a check; require_check says what is wrong with them.
 CREATE FUNCTION prescient.is_good_check(entity text, key text, job text, check_at timestamptz,
                                         payload text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
@@ -207,6 +208,7 @@ BEGIN
             CASE what WHEN 'payloads' THEN '[]' ELSE '' END);
 END $$;
 
+-- A text that an application gave as a payload.
 CREATE FUNCTION prescient.document_of(payload text) RETURNS json
 LANGUAGE plpgsql STRICT AS $$
 DECLARE

@@ -332,6 +332,7 @@ BEGIN
     SELECT count(*), coalesce(bool_or(g.terms IS NOT NULL), false) INTO ended, had_rule FROM gone g;
 END $$;
 
+-- The same, where only the number matters.
 CREATE FUNCTION prescient.end_checks(entity text, key text, job text, at timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN

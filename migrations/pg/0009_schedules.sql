@@ -25,6 +25,7 @@ CREATE FUNCTION prescient.sought_slot_of(terms text) RETURNS timestamptz
 LANGUAGE sql IMMUTABLE AS $$
     SELECT to_timestamp(substring(terms FROM ' sought ([0-9]{1,12}) from [0-9]+$')::bigint) $$;
 
+-- The check is filed under this slot to find its first occurrence.
 CREATE FUNCTION prescient.terms_sought(terms text, slot timestamptz) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT regexp_replace(terms, '( sought [0-9]+)? from ([0-9]+)$',
@@ -37,6 +38,7 @@ LANGUAGE sql STABLE AS $$
     SELECT regexp_replace(terms, format('( sought %s)? from [0-9]+$', extract(epoch FROM slot)::bigint),
                           format(' from %s', extract(epoch FROM slot)::bigint)) $$;
 
+-- Its first occurrence was found: the rule holds.
 CREATE FUNCTION prescient.terms_from_found(terms text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT regexp_replace(terms, '( sought [0-9]+)? from [0-9]+$', '') $$;
@@ -64,6 +66,7 @@ LANGUAGE sql STABLE AS $$
 -- rules/cron.h has the rules of cron texts, base/zone.h those of zones: SQL, engines and the
 -- command line take and refuse the same.
 
+-- An error of the caller, in words.
 CREATE FUNCTION prescient.refuse_schedule(words text) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -653,6 +656,7 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Deletes the schedule, then ends its check, in that order of locks. False: there is none.
 CREATE FUNCTION prescient.remove_schedule(name text, at timestamptz) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -717,6 +721,10 @@ anyelement
 -- part: require_key_type any_key
 PERFORM prescient.require_key_type('key', pg_typeof(key));
 -- end
+
+-- What applications and the command line call. Each locks the schedule first, then its check, so
+-- that two changes of one schedule wait for each other; an engine is waited for only while it
+-- settles that very check.
 
 -- for each: text_key any_key
 CREATE FUNCTION prescient.schedule(name text, entity text, key {key_type}, job text,

@@ -17,6 +17,7 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
         ON CONFLICT (name) DO UPDATE
        SET value = greatest(s.value::bigint + 1, excluded.value::bigint)::text $$;
 
+-- Which one of the three is given, and its name; an error if that is not one.
 CREATE FUNCTION prescient.require_pause(job text, entity text, schedule text, OUT what text,
                                         OUT name text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
@@ -61,6 +62,8 @@ BEGIN
     RETURN slot;
 END $$;
 
+-- Who pauses or resumes waits until all others have committed who do: they write one number. No
+-- engine waits for them.
 CREATE FUNCTION prescient.pause(job text DEFAULT NULL, entity text DEFAULT NULL,
                                 schedule text DEFAULT NULL, reason text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -89,6 +92,7 @@ COMMENT ON FUNCTION prescient.pause(text, text, text, text) IS
     'Lets the checks of a job, of an entity, or of a schedule, wait until they are resumed. Returns '
     'paused, or kept when they were paused already.';
 
+-- Its checks are moved by engines, a page at a time, and not by this call.
 CREATE FUNCTION prescient.resume(job text DEFAULT NULL, entity text DEFAULT NULL,
                                  schedule text DEFAULT NULL, reslot boolean DEFAULT false) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
