@@ -75,6 +75,23 @@ named() {
 }
 on_each_store named
 
+# Settings decide as they do for init: the slot length, and no setting of the database.
+with_settings() {
+    echo 'slot_length = "5m";' >five.cfg
+    [ "$STORE_NAME" = sqlite ] || psql -qX "$PRESCIENT_STORE" -c "DO \$\$ BEGIN EXECUTE
+        format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database()); END \$\$"
+    "$P" --config five.cfg schema >schema.sql
+    if [ "$STORE_NAME" = sqlite ]; then
+        ok "$STORE_NAME: the script of five minutes" \
+            sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read schema.sql"
+    else
+        ok "$STORE_NAME: the script of five minutes, whatever a database reads in strings" \
+            psql -qX -v ON_ERROR_STOP=1 -f schema.sql "$PRESCIENT_STORE"
+    fi
+    has "$STORE_NAME: makes slots of them" "$("$P" --config five.cfg init)" "is up to date, slots of 5m"
+}
+on_each_store with_settings
+
 # A file of an unreleased version, older or newer than this one by its number.
 unreleased() {
     [ "$STORE_NAME" = sqlite ] || return 0

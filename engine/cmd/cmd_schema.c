@@ -14,8 +14,9 @@ const struct command cmd_schema = {
     .help = "print the SQL that makes the schema",
     .more = "For those who run migrations by a tool of their own, and to read. It is what init does to an "
             "empty store of\n"
-            "the kind that --store names (postgresql:// or sqlite:FILE), in one transaction. The store is "
-            "not opened.",
+            "the kind that --store names (postgresql:// or sqlite:FILE), in one transaction, with the name "
+            "of the schema\n"
+            "and the slot length of the settings. The store is not opened.",
     .examples = "prescient schema >schema.sql",
     .main = schema_main,
 };
@@ -28,7 +29,8 @@ static int print_schema(struct app *app, FILE *out, char **kind, struct err *err
     if (store_new(&options, &st, err) < 0)
         return err->code;
     *kind = arena_strdup(app->arena, store_scheme(st));
-    int rc = store_schema_write(store_scheme(st), options.schema, out, err);
+    struct schema_wish wish = { store_scheme(st), options.schema, (int32_t)app->settings.slot_length_s };
+    int rc = store_schema_write(&wish, out, err);
     store_free(st);
     return rc;
 }

@@ -12,6 +12,7 @@ struct kind {
     const char *scheme;
     const struct sql_migration *steps;
     const char *begin, *note, *now;
+    const char *length, *length_end;            /* what sets the slot length, around the seconds */
 };
 
 #define ROLES                                                                                                \
@@ -21,12 +22,14 @@ struct kind {
     "-- prescient_enqueuer, prescient_engine, prescient_reader.\n"
 
 static const struct kind kinds[] = {
-    { "postgresql", migrations_pg, ROLES "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n",
+    { "postgresql", migrations_pg, ROLES "BEGIN;\nSET LOCAL search_path = pg_catalog, pg_temp;\n"
+      "SET LOCAL standard_conforming_strings = on;\n",
       "INSERT INTO prescient.migration (version, name, sha256, oldest_engine, applied_at)",
-      "clock_timestamp()" },
+      "clock_timestamp()", "SELECT prescient.set_slot_length(", ");\n" },
     { "sqlite", migrations_sqlite, "-- On an empty file: sqlite3 -bail FILE < SCRIPT\nBEGIN IMMEDIATE;\n",
       "INSERT INTO prescient_migration (version, name, checksum, oldest_engine, applied_at_us)",
-      "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)" },
+      "CAST((julianday('now') - 2440587.5) * 86400000000 AS INTEGER)",
+      "UPDATE prescient_setting SET value = ", " WHERE name = 'slot_length_s';\n" },
 };
 
 /* In the schema `name`; NULL: as it is. */
@@ -67,24 +70,39 @@ static int write_place(const char *name, FILE *out, struct err *err)
     return 0;
 }
 
-static int write_kind(const struct kind *kind, const char *schema, FILE *out, struct err *err)
+static int write_slot_length(const struct kind *kind, const struct schema_wish *wish, const char *name,
+                             FILE *out, struct err *err)
+{
+    if (!wish->slot_length_s)
+        return 0;
+    fputc('\n', out);
+    int rc = write_text(kind->length, name, out, err);
+    fprintf(out, "%d%s", wish->slot_length_s, kind->length_end);
+    return rc;
+}
+
+static int write_kind(const struct kind *kind, const struct schema_wish *wish, FILE *out, struct err *err)
 {
     bool is_pg = kind->steps == migrations_pg;
-    const char *name = is_pg ? schema : NULL;
+    const char *name = wish->schema ? wish->schema : "prescient";
     int rc = 0;
+    if (!is_pg)
+        name = NULL;                    /* SQLite has no schemas */
     fputs(kind->begin, out);
     if (is_pg)
         rc = write_place(name, out, err);
     for (const struct sql_migration *m = kind->steps; m->name && rc == 0; m++)
         rc = write_migration(kind, m, name, out, err);
+    if (rc == 0)
+        rc = write_slot_length(kind, wish, name, out, err);
     fputs("\nCOMMIT;\n", out);
     return rc;
 }
 
-int store_schema_write(const char *scheme, const char *schema, FILE *out, struct err *err)
+int store_schema_write(const struct schema_wish *wish, FILE *out, struct err *err)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(kinds[i].scheme, scheme))
-            return write_kind(&kinds[i], schema ? schema : "prescient", out, err);
-    return err_set(err, ERR_NOTFOUND, "there is no kind of store '%s'", scheme);
+        if (!strcmp(kinds[i].scheme, wish->scheme))
+            return write_kind(&kinds[i], wish, out, err);
+    return err_set(err, ERR_NOTFOUND, "there is no kind of store '%s'", wish->scheme);
 }
