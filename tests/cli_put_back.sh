@@ -51,6 +51,12 @@ is "sqlite: then all that comes is shown to all" "$(shown "$late")" "5 6 7"
 is "sqlite: also to who had read less" "$(shown "$early")" "5 6 7"
 is "sqlite: the view has the same cursors" \
     "$(sqlite3 checks.db "SELECT cursor FROM prescient_events WHERE entity_key = '7'")" "$(cursor_of 7)"
+put_back
+emit 5
+ok "sqlite: init --restored comes too late" "$P" init --restored --quiet
+emit 6
+fails_with 2 "the event 3 of this file was written at" "$P" events --after "$late"
+is "sqlite: who had read no further misses nothing then, either" "$(shown "$early")" "5 6"
 "$P" init --json --restored >init.json
 is "sqlite: once more, as JSON" "$(json 'j["noted"].split(":")[0]' <init.json)" "this is a restored copy"
 

@@ -110,11 +110,33 @@ ahead_of_many() {
         "$("$P" list --job nobody 2>&1)" "no checks wait (job: nobody), as far as was searched"
 }
 
+# By the real clock, an engine that was here lately may have the job.
+in_a_slot_of_now() {
+    local slot=$(($(date +%s) / 20 * 20 + 20))
+    "$P" --quiet enqueue now "$1" typo "$slot" >.out 2>/dev/null
+    wait_for_second $slot
+    "$P" --quiet --log-level warn run >.out 2>.run.err; CODE=$?
+    FOUND="$CODE $(grep -c "has checks of job 'typo'" .run.err)"
+    "$P" --quiet resolve now "$1" >/dev/null
+}
+wait_for_second() { while [ "$(date +%s)" -lt "$1" ]; do sleep 0.2; done; }
+beside_another_engine() {
+    "$P" --quiet init --slot-length 20s
+    in_a_slot_of_now 1
+    is "$STORE_NAME: who is alone is told at once" "$FOUND" "1 1"
+    "$P" --quiet --set engine_name=elsewhere run >.out 2>&1
+    in_a_slot_of_now 2
+    is "$STORE_NAME: beside another engine they are its own" "$FOUND" "0 0"
+}
+
 run_warns() {
     quiet_run $DUE
     cp .run.err .first.err
     is "$STORE_NAME: in its slot a check is left to other engines" \
         "$(grep -c "for job 'typo'" .run.err)" 0
+    is "$STORE_NAME: and told where there is none, once a job" \
+        "$CODE $(grep -c "has checks of job 'typo', which is not in the settings (did you mean 'type'?)" \
+            .run.err)" "1 1"
     quiet_run $((DUE + 900))
     is "$STORE_NAME: once it is late, run exits 1" "$CODE" 1
     has "$STORE_NAME: and warns with job, count and age" "$(cat .run.err)" \
@@ -235,3 +257,4 @@ all() {
     ahead_of_many
 }
 on_each_store all
+on_each_store beside_another_engine

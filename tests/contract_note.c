@@ -44,6 +44,30 @@ void a_note_counts_for_its_time(void)
     IS(2, rows_in("engines_seen"));
 }
 
+/* Another engine has another name or other settings, whatever the command. */
+void other_engines_are_counted_while_their_notes_count(void)
+{
+    WITH_STORE();
+    struct store_note_listeners n = STORE_NOTE_LISTENERS_INIT;
+    n.engine = "shop1";
+    n.command = "run";
+    n.file = "/etc/prescient.cfg";
+    n.listeners = "";
+    n.counts_s = 60;
+    IS(0, fixture_call(&n.call));
+    IS(0, n.others);
+    IS(0, note("shop1", "", 60));
+    IS(0, note("gone", "", -1));
+    IS(0, fixture_call(&n.call));
+    IS(0, n.others);
+    IS(0, note("shop2", "", 60));
+    IS(0, fixture_call(&n.call));
+    IS(1, n.others);
+    n.file = "/etc/other.cfg";
+    IS(0, fixture_call(&n.call));
+    IS(2 + 1, n.others);                            /* shop1 with the first file has two notes */
+}
+
 void a_note_that_has_counted_for_nothing_for_a_day_is_dropped(void)
 {
     WITH_STORE();

@@ -42,6 +42,7 @@ static struct plan_env plan_env_of(struct lane_env_fixture *x)
         .cooldowns = &x->cooldowns,
         .health = &x->health,
         .shutdown = &x->shutdown,
+        .trouble = &x->trouble,
         .totals = &x->totals,
         .agenda = &x->agenda,
         .wake = &x->wake_plan,

@@ -277,6 +277,7 @@
     /* contract_note.c */                                                                                    \
     X(what_an_engine_notes_takes_the_place_of_what_it_had_noted)                                             \
     X(a_note_counts_for_its_time)                                                                            \
+    X(other_engines_are_counted_while_their_notes_count)                                                     \
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
     X(a_note_without_listeners_is_refused)                                                                   \
     /* contract_spread.c */                                                                                  \

@@ -220,6 +220,21 @@ static void a_daemon_tells_of_a_job_with_growing_pauses_and_adds_up_meanwhile(vo
     lane_env_end(&x);
 }
 
+static void who_is_alone_is_told_which_jobs_nobody_has(void)
+{
+    lane_env_begin(&x, "");
+    struct check first = check_of("1", "nobody"), second = check_of("2", "nobody");
+    first.next_check_at = second.next_check_at = 900;
+    CU_ASSERT_FALSE(trouble_tell_here(&x.trouble));
+    trouble_note_here(&x.trouble, &first);
+    trouble_note_here(&x.trouble, &second);
+    trouble_tell(&x.trouble, NULL, 0);
+    CU_ASSERT_EQUAL(lines_with("\n"), 0);           /* another engine may run them */
+    CU_ASSERT_TRUE(trouble_tell_here(&x.trouble));
+    CU_ASSERT_EQUAL(lines_with("slot 1970-01-01T00:15:00Z has checks of job 'nobody', which is not in"), 1);
+    lane_env_end(&x);
+}
+
 static const struct test tests[] = {
     TEST(a_check_that_ends_in_trouble_has_a_line_with_the_reason),
     TEST(what_ends_well_or_is_tried_again_has_none),
@@ -230,6 +245,7 @@ static const struct test tests[] = {
     TEST(checks_that_stay_in_their_slots_are_told_as_such),
     TEST(a_check_that_is_put_off_and_met_again_is_counted_once),
     TEST(a_job_that_is_broken_has_one_line_with_the_first_reason_and_the_count),
+    TEST(who_is_alone_is_told_which_jobs_nobody_has),
     TEST(many_unknown_jobs_are_named_up_to_a_limit),
     TEST(a_daemon_tells_of_a_job_with_growing_pauses_and_adds_up_meanwhile),
     { NULL, NULL },

@@ -92,6 +92,7 @@ static void connect_parts(struct engine *e)
     e->fine_lane_env.targets = &e->fine_targets;
     e->fine_lane_env.errands = &e->fine_errands;
     e->plan_env = (struct plan_env){
+        .trouble = &e->trouble,
         .settings = e->o.settings,
         .log = e->o.log,
         .supervisor = e->o.supervisor,

@@ -58,6 +58,20 @@ static void choose(const struct plan_env *env, struct plan_run *p)
         plan_add_final_target(env, slot);
 }
 
+/* Who is alone is told at once which checks of the slot that runs nobody has run. */
+static void tell_here(const struct plan_env *env)
+{
+    if (trouble_tell_here(env->trouble))
+        env->totals->skipped_some = true;
+}
+
+static void listeners_noted(const struct plan_env *env, int *step, const struct errand_result *result)
+{
+    if (!result->rc && !result->reply->note.others)
+        tell_here(env);
+    *step = STEP_NOTED;
+}
+
 /* The first errands of a command: the clock, then the days of the history. True when `errand` was
  * one of them. */
 static bool opening_done(const struct plan_env *env, int *step, const struct errand_result *result)
@@ -72,7 +86,7 @@ static bool opening_done(const struct plan_env *env, int *step, const struct err
     else if (kind == ERRAND_INDEX_DAYS)
         *step = STEP_INDEXED;
     else if (kind == ERRAND_NOTE_LISTENERS)
-        *step = STEP_NOTED;
+        listeners_noted(env, step, result);
     else if (kind == ERRAND_NOTE_LOADS)
         *step = STEP_COUNTED;
     return kind == ERRAND_HELLO || kind == ERRAND_KEEP_DAYS || kind == ERRAND_KEEP_DIGESTS ||
@@ -98,12 +112,13 @@ static void catchup_turn(const struct plan_env *env, int *step, struct catchup *
         *step = then;
 }
 
-/* A time that was set is no engine's of today. */
+/* A time that was set is no engine's of today, and no other engine is there. */
 static void note_listeners(const struct plan_env *env, int *step)
 {
-    if (env->clocks->virtual_now)
+    if (env->clocks->virtual_now) {
+        tell_here(env);
         *step = STEP_NOTED;
-    else
+    } else
         plan_give(env, (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_run.name,
                                         .counts_s = noted_command_s(env->clocks->slot_length_s) });
 }

@@ -26,6 +26,8 @@ void trouble_release(struct trouble *t)
 {
     while (t->njobs)
         forget_job(t, t->njobs - 1);
+    while (t->nhere)
+        free(t->here[--t->nhere].name);
 }
 
 /* ---- noting ---- */
@@ -83,6 +85,16 @@ void trouble_note_left(struct trouble *t, const struct check *c)
         job->nput_off--;
         job->nchecks--;
     }
+}
+
+void trouble_note_here(struct trouble *t, const struct check *c)
+{
+    for (int i = 0; i < t->nhere; i++)
+        if (!strcmp(t->here[i].name, c->job_exec))
+            return;
+    char *name = t->nhere < TROUBLE_JOBS_MAX ? strdup(c->job_exec) : NULL;
+    if (name)
+        t->here[t->nhere++] = (struct trouble_here){ name, c->next_check_at };
 }
 
 static void note_ended(struct trouble *t, const struct settlement *s)
@@ -154,6 +166,21 @@ static void tell_job(const struct trouble *t, const struct trouble_job *job)
     log_warn(t->log, "%lld %s for job '%.*s', which %s; the oldest since %s. %s", (long long)job->nchecks,
              job->nchecks == 1 ? "check waits" : "checks wait", UTF8_SHOWN(job->name), why,
              moment_format(job->oldest_at, since), what_now);
+}
+
+bool trouble_tell_here(struct trouble *t)
+{
+    char slot[MOMENT_TEXT], why[200], horizon[MOMENT_TEXT];
+    for (int i = 0; i < t->nhere; i++) {
+        const struct trouble_here *here = &t->here[i];
+        say_why(t, here->name, why, sizeof why);
+        log_warn(t->log,
+                 "slot %s has checks of job '%.*s', which %s, and no other engine was seen lately; they wait "
+                 "for one that has the job, and end %s after they were due",
+                 moment_format(here->slot, slot), UTF8_SHOWN(here->name), why,
+                 duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
+    }
+    return t->nhere > 0;
 }
 
 /* Which job a cooldown is about. */

@@ -27,6 +27,13 @@ struct trouble {
     } jobs[TROUBLE_JOBS_MAX];
     int njobs;
     int64_t nothers;                /* checks of jobs for which there was no room */
+    /* jobs that cannot be run here, of which the slot that runs has checks: another engine may run
+     * them there. The slot in which the first was met */
+    struct trouble_here {
+        char *name;
+        int64_t slot;
+    } here[TROUBLE_JOBS_MAX];
+    int nhere;
 };
 
 void trouble_release(struct trouble *trouble);
@@ -37,6 +44,12 @@ bool trouble_note(struct trouble *trouble, const struct settlement *settled);
 
 /* A check was left in its slot: its job cannot be run here, and no sweep will put it off. */
 void trouble_note_left(struct trouble *trouble, const struct check *check);
+
+/* A check was left in the slot that runs, for an engine that has its job. */
+void trouble_note_here(struct trouble *trouble, const struct check *check);
+/* Logs their jobs. To be called where no other engine is there: nobody runs them. False: there are
+ * none. */
+bool trouble_tell_here(struct trouble *trouble);
 
 /* Logs what was noted since the last time. `cooldowns`: a job is named once, and again after
  * growing pauses, in which its checks add up; NULL: now. */

@@ -208,12 +208,14 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
 }
 
 /* Its slot has just come, and another engine may have the job; else the sweep puts it off, and
- * reports it, once it has taken what can be run here. Where no sweep follows, it is reported
- * here. */
+ * reports it, once it has taken what can be run here. Where no sweep follows, it is reported here,
+ * and a command reports at its end what no other engine is there for. */
 static void leave_to_others(const struct lane_env *env, struct leased_bucket *bucket, const struct check *c)
 {
     leased_bucket_skip_job(bucket, c->job_exec);
     bucket->target->left_some = true;
+    if (bucket->target->kind == TARGET_SLOT && !env->patient)
+        trouble_note_here(env->trouble, c);
     if (!bucket->target->is_final)
         return;
     trouble_note_left(env->trouble, c);

@@ -1509,8 +1509,9 @@ SELECT (SELECT count(*) FROM changed) + (SELECT count(*) FROM filed) AS filed
 
 -- name: note_listeners
 -- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.
+-- Another engine has another name, or other settings.
 -- in: engine text?, command text?, file text?, listeners text?, counts_s int8
--- out: dropped int8
+-- out: dropped int8, others int8
 WITH dropped AS (
     DELETE FROM prescient.engine_seen e
      WHERE (e.engine, e.command, e.file) IN (
@@ -1525,7 +1526,9 @@ noted AS (
             clock_timestamp() + :counts_s::bigint * {second})
         ON CONFLICT (engine, command, file) DO UPDATE
        SET listeners = excluded.listeners, seen_at = excluded.seen_at, counts_until = excluded.counts_until)
-SELECT count(*) AS dropped FROM dropped
+SELECT (SELECT count(*) FROM dropped) AS dropped, count(*) AS others
+  FROM prescient.engine_seen e
+ WHERE (e.engine, e.file) <> (:engine, :file) AND e.counts_until > clock_timestamp()
 
 -- name: note_loads
 -- Nothing is written where nobody draws slots. Of two engines one counts, as note_loads looks again
@@ -2051,8 +2054,10 @@ SELECT json_build_array(n.entity_name, n.entity_key, n.job_exec,
 
 -- name: retry
 -- Those of a page of marks, a JSON array, that have not ended well since `found`. A settle that was
--- open then may commit what it dated before: a minute is allowed for that. Each failure is read by
--- its key in the day where it is (OFFSET 0 keeps the planner from other indexes).
+-- open then may commit what it dated before: a minute is allowed for that. A failure of a day that
+-- is over is read by its key in that day (OFFSET 0 keeps the planner from other indexes). Today's
+-- and yesterday's may have no such index yet: they are read once a page, from its first failure to
+-- its last, and not by `archived_at = failed_at`, for which the day would be read once a failure.
 -- in: checks text, found text, at text?, now text?
 -- out: entity_name text, entity_key text, job_exec text, outcome text, next_check_at int8?
 -- report: writes
@@ -2060,19 +2065,32 @@ WITH asked AS MATERIALIZED (
     SELECT a.nth, a.mark ->> 0 AS entity_name, a.mark ->> 1 AS entity_key, a.mark ->> 2 AS job_exec,
            timestamptz 'epoch' + (a.mark ->> 3)::bigint * interval '1 microsecond' AS failed_at
       FROM json_array_elements(:checks::json) WITH ORDINALITY a (mark, nth)),
+young AS MATERIALIZED (
+    SELECT min(a.failed_at) AS first, max(a.failed_at) AS last
+      FROM asked a WHERE a.failed_at >= (SELECT w.at FROM {whole_days} w)),
+failed AS MATERIALIZED (
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload
+      FROM asked n JOIN prescient.future_job_history h
+        ON h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
+       AND h.archived_at + interval '0' = n.failed_at
+     WHERE h.archived_at >= (SELECT y.first FROM young y) AND h.archived_at <= (SELECT y.last FROM young y)
+       AND {failed_history}
+    UNION ALL
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload
+      FROM asked n, LATERAL (
+           SELECT h.job_exec, h.outcome, h.payload FROM prescient.future_job_history h
+            WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
+              AND h.archived_at = n.failed_at OFFSET 0) h
+     WHERE n.failed_at < (SELECT w.at FROM {whole_days} w) AND h.job_exec = n.job_exec AND {failed_history}),
 ended_well AS MATERIALIZED (
     SELECT h.entity_name, h.entity_key, h.job_exec, h.archived_at
       FROM prescient.future_job_history h
      WHERE h.archived_at > timestamptz 'epoch' + (:found::bigint - 60000000) * interval '1 microsecond'
        AND NOT {failed_history}),
 chosen AS MATERIALIZED (
-    SELECT n.entity_name, n.entity_key, n.job_exec, h.payload
-      FROM asked n, LATERAL (
-           SELECT h.job_exec, h.outcome, h.payload FROM prescient.future_job_history h
-            WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
-              AND h.archived_at = n.failed_at OFFSET 0) h
-     WHERE h.job_exec = n.job_exec AND {failed_history}
-       AND NOT EXISTS (SELECT FROM ended_well w
+    SELECT n.entity_name, n.entity_key, n.job_exec, n.payload
+      FROM failed n
+     WHERE NOT EXISTS (SELECT FROM ended_well w
                         WHERE w.entity_name = n.entity_name AND w.entity_key = n.entity_key
                           AND w.job_exec = n.job_exec AND w.archived_at > n.failed_at)
      ORDER BY n.nth)
@@ -2081,6 +2099,11 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
   FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
            to_timestamp(:now::bigint)) c
+
+-- part: whole_days
+-- Yesterday's beginning: all days before it are over, and their indexes were built.
+(SELECT (date_trunc('day', statement_timestamp() AT TIME ZONE 'UTC') - interval '1 day')
+        AT TIME ZONE 'UTC' AS at)
 
 -- part: list_range
 (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))

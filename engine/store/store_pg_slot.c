@@ -499,6 +499,7 @@ static int note_listeners_receive(struct pg_store *pg, struct store_call *call)
     if (!pg_row(pg, PG_NOTE_LISTENERS, pg_result(pg, 0), 0, &row))
         return unreadable(call, "note_listeners");
     ((struct store_note_listeners *)call)->dropped = row.dropped;
+    ((struct store_note_listeners *)call)->others = row.others;
     return 0;
 }
 

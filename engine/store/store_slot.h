@@ -385,8 +385,9 @@ struct store_note_listeners {
     const char *listeners;                  /* a line each, rules/listener_line.h */
     int64_t counts_s;                       /* the note stands for an engine for so long */
     struct arena *arena;                    /* the caller's: what these live in */
-    /* out: how many old notes went */
-    int64_t dropped;
+    /* out */
+    int64_t dropped;                        /* how many old notes went */
+    int64_t others;                         /* notes that stand for other engines now */
 };
 #define STORE_NOTE_LISTENERS_INIT { .call.op = STORE_NOTE_LISTENERS }
 

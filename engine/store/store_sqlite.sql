@@ -340,6 +340,13 @@ VALUES (:engine, :command, :file, :listeners, :seen_us, :until_us)
    SET listeners = excluded.listeners, seen_at_us = excluded.seen_at_us,
        counts_until_us = excluded.counts_until_us
 
+-- name: other_engines
+-- How many notes stand for engines of another name, or with other settings.
+-- in: engine text?, file text?, now_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_engine_seen
+ WHERE (engine, file) <> (:engine, :file) AND counts_until_us > :now_us
+
 -- name: note_loads
 -- in: now timestamptz
 INSERT INTO prescient_note_loads (now) VALUES (:now)
@@ -1425,11 +1432,12 @@ SELECT NULL, NULL, NULL, NULL, (SELECT yes FROM part) OR (SELECT count(*) FROM j
 -- out: id int8
 SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0) AS id
 
--- name: event_recorded
--- When the event of this id was written; no row: it is not there.
+-- name: event_before
+-- The newest event of an id that is not greater, and when it was written.
 -- in: id text
--- out: at_us int8
-SELECT recorded_at_us AS at_us FROM prescient_event WHERE id = CAST(:id AS INTEGER)
+-- out: id int8, at_us int8
+SELECT id, recorded_at_us AS at_us FROM prescient_event WHERE id <= CAST(:id AS INTEGER)
+ ORDER BY id DESC LIMIT 1
 
 -- name: events_hold
 -- The sequence of ids of events exists from the first one on.

@@ -23,24 +23,34 @@ static int refuse_ahead(const char *generation, const char *xid, const char *id,
                    generation, xid, id, newest);
 }
 
-/* An older copy of the file that was put back gives the id to another event. One that was pruned
- * cannot be compared; then all that the consumer would skip is gone as well. */
-static int compare_event(struct sqlite_store *db, const char *xid, const char *id, struct err *err)
+/* Another event has the number, or a smaller one and was written later. */
+static int refuse_earlier(const char *xid, const char *id, const struct sqlite_event_before_out *event,
+                          struct err *err)
 {
     char was[MOMENT_TEXT], is[MOMENT_TEXT];
-    struct sqlite_event_recorded_in in = { .id = id };
-    struct sqlite_event_recorded_out event = { 0 };
+    return err_set(err, ERR_INPUT,
+                   "the cursor 0-%s-%s is of an event written at %s, and the event %" PRId64
+                   " of this file was written at %s: it is from another store, or the file was restored from "
+                   "an older copy and has come to such numbers again. Events would be skipped, so none are "
+                   "shown. Find the last event that you have with `prescient events`, and continue with its "
+                   "cursor",
+                   xid, id, moment_format(strtoll(xid, NULL, 10) / 1000000, was), event->id,
+                   moment_format(event->at_us / 1000000, is));
+}
+
+/* An older copy of the file that was put back gives the id to another event. If the event of the
+ * cursor is not there, it was pruned, or is lost: then those before it were written before it, but
+ * for what a copy has written since. (A clock that was set back may look like that, too.) */
+static int compare_event(struct sqlite_store *db, const char *xid, const char *id, struct err *err)
+{
+    struct sqlite_event_before_in in = { .id = id };
+    struct sqlite_event_before_out event = { 0 };
     int64_t seen_us = strtoll(xid, NULL, 10);
-    int rc = seen_us ? sqlite_ask(db, err, STATEMENT_EVENT_RECORDED, &event, &in) : 0;
+    int rc = seen_us ? sqlite_ask(db, err, STATEMENT_EVENT_BEFORE, &event, &in) : 0;
     if (rc <= 0 || event.at_us == seen_us)
         return rc < 0 ? rc : 0;
-    return err_set(err, ERR_INPUT,
-                   "the cursor 0-%s-%s is of an event written at %s, and the event %s of this file was "
-                   "written at %s: it is from another store, or the file was restored from an older copy and "
-                   "has come to this number again. Events would be skipped, so none are shown. Find the last "
-                   "event that you have with `prescient events`, and continue with its cursor",
-                   xid, id, moment_format(seen_us / 1000000, was), id,
-                   moment_format(event.at_us / 1000000, is));
+    bool is_same = event.id == strtoll(id, NULL, 10);
+    return is_same || event.at_us > seen_us ? refuse_earlier(xid, id, &event, err) : 0;
 }
 
 int sqlite_check_cursor(struct sqlite_store *db, const char *generation, const char *xid, const char *id,

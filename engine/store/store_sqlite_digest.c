@@ -79,7 +79,13 @@ int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call)
             .file = n->file,
         });
     n->dropped = rc;
-    return rc < 0 ? (int)rc : 0;
+    if (rc < 0)
+        return (int)rc;
+    struct sqlite_other_engines_out others = { 0 };
+    struct sqlite_other_engines_in in = { .engine = n->engine, .file = n->file, .now_us = now_us };
+    int asked = sqlite_ask(db, &call->err, STATEMENT_OTHER_ENGINES, &others, &in);
+    n->others = others.n;
+    return asked < 0 ? asked : 0;
 }
 
 /* ---- how many checks slots have ---- */
