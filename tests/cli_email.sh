@@ -215,6 +215,34 @@ sent 4 end lost
 has "what was sent whole is not sent again at once" "$OUT" "3 done"
 is "as nobody knows" "$CAME" 3
 
+# ---- a server that is away for a night ----
+cat >away.cfg <<CFG
+plugin_dirs = ["$(dirname "$P")/jobs"];
+jobs = { mail = { plugin = "email"; settings = { server = "smtp://127.0.0.1:1"; tls = "none";
+    from = "a@example.com"; to = "b@example.com"; subject = "s"; text = "t"; }; }; };
+CFG
+chmod 600 away.cfg
+sed "s#smtp://127.0.0.1:1\"#smtp://127.0.0.1:$(cat plain/port)\"#" away.cfg >back.cfg
+away() { "$P" --quiet --store sqlite:away.db "$@" >.out 2>.err; }
+away init
+away --config away.cfg --now 2030-01-01T18:00Z enqueue orders 7 mail 2030-01-01T18:15Z
+for hour in 18 19 20 21 22 23; do
+    for minute in 16 31 46; do
+        away --config away.cfg --now "2030-01-01T$hour:${minute}Z" run
+        cat .err >>away.err
+    done
+done
+is "it is put off, and has not failed for good" \
+    "$(sqlite3 away.db "SELECT count(*) FROM prescient_future_job WHERE put_off_at IS NOT NULL;
+        SELECT count(*) FROM prescient_future_job_history" | xargs)" "1 0"
+has "which a pass tells" "$(cat away.err)" "job 'mail' is broken: smtp://127.0.0.1:1: "
+FOLDER=plain
+before=$(mails)
+for now in 2030-01-02T00:01Z 2030-01-02T00:16Z 2030-01-02T00:31Z 2030-01-02T00:46Z 2030-01-02T01:01Z; do
+    away --config back.cfg --now $now run
+done
+is "once it is back, the mail is sent within the hour" $(($(mails) - before)) 1
+
 # ---- settings that are refused ----
 URL=smtp://127.0.0.1:1
 BASE="server = \"$URL\"; from = \"a@b.c\"; to = \"d@e.f\"; subject = \"s\"; text = \"t\";"

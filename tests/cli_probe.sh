@@ -61,6 +61,12 @@ mistakes() {
     sql 'CREATE TABLE flags (id integer PRIMARY KEY, shipped boolean NOT NULL DEFAULT false)'
     job unshipped_order 'table = "flags"; shipped = "shipped";'
     finds "a column that is never NULL" "column 'shipped' of 'flags' is NOT NULL, so every order would count"
+    sql 'CREATE TABLE marks (id integer PRIMARY KEY, shipped boolean DEFAULT false)'
+    sql 'CREATE VIEW seen AS SELECT * FROM marks'
+    for table in marks seen; do
+        job unshipped_order "table = \"$table\"; shipped = \"shipped\";"
+        finds "a boolean of $table" "column 'shipped' of '$table' is a boolean, so every order would count"
+    done
     job unshipped_order 'again_after = 24;'
     finds "a duration without a unit" "setting 'again_after': found 24, expected a unit"
     job sql_check 'query = "SELECT id FROM ordres WHERE $1 IS NULL"; event = "e";'

@@ -126,8 +126,9 @@ lacking() {
 }
 says "jobs include nothing of ours but include/prescient, their own folder, and what they share" \
     "$(includes jobs/*/*.[ch] tests/jobs/*.c | taken)"
-says "shared folders include themselves, and settings; http includes template, too" \
-    "$(includes jobs/shared/*/*.[ch] | grep -vE ': (<|include/prescient/job\.h$|jobs/shared/settings/)' |
+says "shared folders include themselves, settings and answers; http includes template, too" \
+    "$(includes jobs/shared/*/*.[ch] |
+        grep -vE ': (<|include/prescient/job\.h$|jobs/shared/(settings|answers)/)' |
         grep -vE '^(jobs/shared/[^/]*/)[^/]*: \1[^/]*\.h$|^jobs/shared/http/.*: jobs/shared/template/')"
 says "jobs name all that they share" "$(lacking)"
 

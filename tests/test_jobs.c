@@ -83,6 +83,21 @@ static void a_job_is_sound_until_it_says_that_it_is_broken_and_after_another_ans
     end();
 }
 
+/* A plug-in that spares a receiver which does not answer defers. */
+static void a_deferral_says_nothing_of_a_job_that_is_broken(void)
+{
+    begin();
+    const char *name = jobs.settings->jobs[0].name;
+    jobs_note_run(&jobs, 0, ANSWER_DEFER);
+    CU_ASSERT(is_sound(name));
+    jobs_note_run(&jobs, 0, ANSWER_BROKEN);
+    jobs_note_run(&jobs, 0, ANSWER_DEFER);
+    CU_ASSERT(!is_sound(name));
+    jobs_note_run(&jobs, 0, ANSWER_DONE);
+    CU_ASSERT(is_sound(name));
+    end();
+}
+
 static void a_job_is_held_back_for_one_slot(void)
 {
     begin();
@@ -99,6 +114,7 @@ static const struct test tests[] = {
     TEST(an_unknown_job_has_the_defaults),
     TEST(troubles_count_in_a_row_and_for_each_job),
     TEST(a_job_is_sound_until_it_says_that_it_is_broken_and_after_another_answer),
+    TEST(a_deferral_says_nothing_of_a_job_that_is_broken),
     TEST(a_job_is_held_back_for_one_slot),
     { NULL, NULL },
 };

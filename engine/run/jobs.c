@@ -75,6 +75,8 @@ bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
     struct job_watch *w = &jobs->watched[job];
     bool is_trouble = kind == ANSWER_TIMEOUT || kind == ANSWER_CRASH || kind == ANSWER_BROKEN;
     w->troubles = is_trouble ? w->troubles + 1 : 0;
+    if (kind == ANSWER_DEFER)               /* it says nothing of the job */
+        return false;
     if (w->is_broken != (kind == ANSWER_BROKEN)) {
         w->is_broken = kind == ANSWER_BROKEN;
         list_sound(jobs);

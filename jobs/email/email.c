@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../shared/answers/unreached.h"
 #include "../shared/http/batch.h"
 #include "../shared/http/hold.h"
 #include "../shared/http/lookup.h"
@@ -53,23 +54,30 @@ static bool is_held(const struct run *run, const struct prescient_check *check,
     return true;
 }
 
-static void fail_unreached(struct email *e, struct prescient_answer *answer, const char *why)
+static void fail_unreached(struct email *e, const struct prescient_check *check,
+                           struct prescient_answer *answer, const char *why)
 {
     hold_unreachable(&e->hold, boot_us());
-    prescient_fail(answer, "%s: %s", e->o.receiver, why);
+    answer_unreached(check, answer, e->o.receiver, why);
 }
 
-static void answer_end(struct email *e, enum session_end end, struct prescient_answer *answer)
+static void answer_end(struct email *e, enum session_end end, const struct prescient_check *check,
+                       struct prescient_answer *answer)
 {
     static const int kinds[] = { [SESSION_TAKEN] = PRESCIENT_DONE,
                                  [SESSION_REFUSED] = PRESCIENT_FAIL_FINAL,
-                                 [SESSION_FAILED] = PRESCIENT_FAIL };
+                                 [SESSION_FAILED] = PRESCIENT_FAIL,
+                                 [SESSION_UNREACHED] = PRESCIENT_FAIL };
     const char *words = session_words(&e->session);
-    if (end == SESSION_UNREACHED) {
-        fail_unreached(e, answer, words);
+    if (end == SESSION_UNREACHED && !session_has_begun_mail(&e->session)) {
+        fail_unreached(e, check, answer, words);
         return;
     }
-    hold_answered(&e->hold);
+    /* one that has begun with this mail may have ended for its sake: another one may fare better */
+    if (end == SESSION_UNREACHED)
+        hold_unreachable(&e->hold, boot_us());
+    else
+        hold_answered(&e->hold);
     answer->kind = kinds[end];
     prescient_note(answer, "%s: %s", e->o.receiver, words);
 }
@@ -127,7 +135,7 @@ static void send_one(struct run *run, const struct prescient_check *check, struc
     if (is_held(run, check, answer))
         return;
     if (*run->why) {
-        fail_unreached(e, answer, run->why);
+        fail_unreached(e, check, answer, run->why);
         return;
     }
     int64_t began_us = boot_us();
@@ -143,7 +151,7 @@ static void send_one(struct run *run, const struct prescient_check *check, struc
         long timeout_ms = e->o.timeout_ms - run->looked_up_ms - filled_ms;
         if (timeout_ms < 1)
             timeout_ms = 1; /* 0 would be no limit */
-        answer_end(e, session_send(&e->session, &e->o.server, &mail, timeout_ms), answer);
+        answer_end(e, session_send(&e->session, &e->o.server, &mail, timeout_ms), check, answer);
     }
     draft_release(&d);
 }

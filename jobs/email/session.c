@@ -99,11 +99,15 @@ static void listen_to(struct session *s)
     curl_easy_setopt(s->curl, CURLOPT_HEADERFUNCTION, drop_body);
 }
 
+bool session_has_begun_mail(const struct session *s)
+{
+    return !strcmp(s->command, "MAIL") || !strcmp(s->command, "RCPT") || !strcmp(s->command, "DATA");
+}
+
 /* A 5xx to MAIL, RCPT or DATA is about this mail, unless it is about who we are. */
 static enum session_end end_of(const struct session *s, CURLcode rc)
 {
-    bool is_about_mail = !strcmp(s->command, "MAIL") || !strcmp(s->command, "RCPT") ||
-                         !strcmp(s->command, "DATA");
+    bool is_about_mail = session_has_begun_mail(s);
     bool is_about_us = s->code == 530 || s->code == 535 || s->code == 538;
     if (rc == CURLE_OK)
         return SESSION_TAKEN;

@@ -40,6 +40,8 @@ struct session_mail {
 enum session_end session_send(struct session *s, const struct session_server *server,
                               const struct session_mail *mail, long timeout_ms);
 const char *session_words(const struct session *s);
+/* Of the last mail: the server was told of it. */
+bool session_has_begun_mail(const struct session *s);
 void session_release(struct session *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../shared/answers/unreached.h"
 #include "../shared/settings/settings.h"
 
 enum { SERVERS_MAX = 16, HOST_MAX = 255, PORT = 4730, LEAST_MS = 20 };
@@ -216,7 +217,7 @@ static void submit_check(struct gearman *job, const struct prescient_check *chec
             return;
         }
     }
-    prescient_fail(answer, "gearman: no server took it: %s", words);
+    answer_unreached(check, answer, "gearman: no server took it", words);
 }
 
 /* libgearman writes to sockets that the other side may have closed. */

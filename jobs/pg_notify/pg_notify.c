@@ -49,7 +49,7 @@ static void pg_notify_exec(void *state, const struct prescient_check *check, str
         return;
     if (pg_link_run(&job->link, "SELECT pg_catalog.pg_notify($1, $2)", 2, params, pg_link_deadline(host),
                     value, sizeof value)) {
-        pg_link_fail(&job->link, answer);
+        pg_link_fail(&job->link, check, answer);
         return;
     }
     prescient_done(answer);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../shared/answers/unreached.h"
 #include "../shared/settings/settings.h"
 #include "link.h"
 
@@ -171,6 +172,18 @@ static void fail_rest(struct call *call, int until, const char *doubt)
     }
 }
 
+/* Nothing of them was sent. */
+static void fail_unreached(struct call *call)
+{
+    struct redis_stream *job = call->job;
+    char server[280];
+    snprintf(server, sizeof server, "redis %.250s", job->server);
+    while (call->next < call->n) {
+        answer_unreached(&call->checks[call->next], &call->answers[call->next], server, job->link.why);
+        hand_over(call);
+    }
+}
+
 /* ---- sending ---- */
 
 /* The words of a command; their number, or -1 as one could not be made. */
@@ -295,7 +308,7 @@ static void send_all(struct call *call)
                 answer_error(call, &call->answers[call->next], strchr(job->link.why, ' ') + 1);
                 hand_over(call);
             }
-            fail_rest(call, call->n, "");
+            fail_unreached(call);
             return;
         }
         if (!send_group(call)) {

@@ -57,7 +57,7 @@ static bool is_about_it(const struct sql_call *job)
     return strstr(job->link.why, bare);
 }
 
-static void fail(struct sql_call *job, struct prescient_answer *answer)
+static void fail(struct sql_call *job, const struct prescient_check *check, struct prescient_answer *answer)
 {
     const struct pg_link *l = &job->link;
     bool is_missing = !strcmp(l->state, "42883") && is_about_it(job);
@@ -70,7 +70,7 @@ static void fail(struct sql_call *job, struct prescient_answer *answer)
                              "%s: %s; as its owner run: GRANT EXECUTE ON FUNCTION %s(text, jsonb) TO \"%s\"",
                              l->where, l->why, job->function, l->user);
     else
-        pg_link_fail(l, answer);
+        pg_link_fail(l, check, answer);
 }
 
 static void sql_call_exec(void *state, const struct prescient_check *check, struct prescient_answer *answer)
@@ -86,7 +86,7 @@ static void sql_call_exec(void *state, const struct prescient_check *check, stru
     if (pg_link_show(&job->link, host, check, job->sql, 2, params, answer))
         return;
     if (pg_link_run(&job->link, job->sql, 2, params, pg_link_deadline(host), value, sizeof value)) {
-        fail(job, answer);
+        fail(job, check, answer);
         return;
     }
     prescient_done(answer);

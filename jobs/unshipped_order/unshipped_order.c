@@ -260,35 +260,42 @@ static const char *setting_or(const struct prescient_host *host, const char *nam
     return text ? text : otherwise;
 }
 
-/* A column that is never NULL, as a boolean with a default, makes every order a shipped one. A
- * view, or a table of a file that is attached, is not looked into. */
-static bool is_never_null(const struct unshipped_order *job, const char **table, const char **column)
+/* A column that is never NULL makes every order a shipped one, and so does a boolean, which is
+ * false until then. Returns what the column is, or NULL: nothing is wrong. Of a view the type is
+ * looked at, and a table of a file that is attached is not looked into. */
+static const char *why_always_shipped(const struct unshipped_order *job, const char *table,
+                                      const char *column)
 {
     const struct prescient_host *host = job->host;
     const struct prescient_rows *rows;
-    static const char postgresql[] = "SELECT 1 FROM pg_attribute WHERE attrelid = to_regclass($1)"
-                                     " AND attname = $2 AND attnotnull";
-    static const char sqlite[] = "SELECT 1 FROM pragma_table_info($1)"
-                                 " WHERE lower(name) = lower($2) AND \"notnull\"";
+    static const char postgresql[] =
+        "SELECT CASE WHEN a.attnotnull OR t.typnotnull THEN 'NOT NULL' ELSE 'a boolean' END"
+        "  FROM pg_attribute a JOIN pg_type t ON t.oid = a.atttypid"
+        " WHERE a.attrelid = to_regclass($1) AND a.attname = $2"
+        "   AND (a.attnotnull OR t.typnotnull OR t.typcategory = 'B')";
+    static const char sqlite[] =
+        "SELECT CASE WHEN \"notnull\" THEN 'NOT NULL' ELSE 'a boolean' END FROM pragma_table_info($1)"
+        " WHERE lower(name) = lower($2) AND (\"notnull\" OR type LIKE '%bool%')";
     char quoted[NAME_ROOM];
-    *table = setting_or(host, "table", "orders");
-    *column = setting_or(host, "shipped", "shipped_at");
-    const char *name = job->is_postgresql && quote_name(quoted, *table, true) ? quoted : *table;
-    const struct prescient_value params[] = { { name, strlen(name) }, { *column, strlen(*column) } };
+    const char *name = job->is_postgresql && quote_name(quoted, table, true) ? quoted : table;
+    const struct prescient_value params[] = { { name, strlen(name) }, { column, strlen(column) } };
     const char *sql = job->is_postgresql ? postgresql : sqlite;
-    return host->query(host, sql, params, 2, &rows) == 0 && rows->rows > 0;
+    bool is_found = host->query(host, sql, params, 2, &rows) == 0 && rows->rows > 0;
+    return is_found ? rows->values[0].text : NULL;
 }
 
 /* The same two queries, about no order. */
 static int unshipped_order_probe(void *state, char *why, size_t why_size)
 {
     struct unshipped_order *job = state;
-    const char *table, *column;
-    if (is_never_null(job, &table, &column)) {
+    const char *table = setting_or(job->host, "table", "orders");
+    const char *column = setting_or(job->host, "shipped", "shipped_at");
+    const char *is = why_always_shipped(job, table, column);
+    if (is) {
         snprintf(why, why_size,
-                 "column '%s' of '%s' is NOT NULL, so every order would count as shipped; expected one that "
+                 "column '%s' of '%s' is %s, so every order would count as shipped; expected one that "
                  "is NULL until then, such as a time",
-                 column, table);
+                 column, table, is);
         return -1;
     }
     const char *none = job->is_postgresql ? "{}" : "[]";

@@ -239,7 +239,8 @@ int pg_link_run(struct pg_link *l, const char *sql, int n, const char *const par
     *value = '\0';
     if (l->conn && is_stale(l))
         pg_link_close(l);
-    if (!l->conn && connect_to(l, until_us))
+    l->is_unreached = !l->conn && connect_to(l, until_us);
+    if (l->is_unreached)
         return -1;
     if (!send_all(l, sql, n, params, until_us))
         return lose(l, "cannot send", PQerrorMessage(l->conn));
@@ -275,7 +276,8 @@ static bool fail_denied(const struct pg_link *l, struct prescient_answer *answer
     return false;
 }
 
-void pg_link_fail(const struct pg_link *l, struct prescient_answer *answer)
+void pg_link_fail(const struct pg_link *l, const struct prescient_check *check,
+                  struct prescient_answer *answer)
 {
     bool is_denied = !strcmp(l->state, "42501");
     if (is_denied && fail_denied(l, answer))
@@ -284,6 +286,8 @@ void pg_link_fail(const struct pg_link *l, struct prescient_answer *answer)
         prescient_fail_final(answer, "%s: %s (SQLSTATE %s)", l->where, l->why, l->state);
     else if (*l->state)
         prescient_fail(answer, "%s: %s (SQLSTATE %s)", l->where, l->why, l->state);
+    else if (l->is_unreached)
+        answer_unreached(check, answer, l->where, l->why);
     else
         prescient_fail(answer, "%s: %s", l->where, l->why);
 }

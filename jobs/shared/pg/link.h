@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../answers/unreached.h"
 #include "../settings/settings.h"
 
 struct pg_link {
@@ -17,6 +18,7 @@ struct pg_link {
     PGconn *conn;                   /* NULL: there is none */
     char state[6];                  /* SQLSTATE of the last failure; "": it was not the server's */
     char why[1024];                 /* its words, in one line */
+    bool is_unreached;              /* there was no connection for it */
     char user[64];                  /* as whom we were connected then */
 };
 
@@ -39,7 +41,8 @@ void pg_link_close(struct pg_link *l);
 
 /* Answers with the last failure. Final is a right that is missing, and the words have the GRANT:
  * until a person acts, each check would fail, and be heard of late. */
-void pg_link_fail(const struct pg_link *l, struct prescient_answer *answer);
+void pg_link_fail(const struct pg_link *l, const struct prescient_check *check,
+                  struct prescient_answer *answer);
 
 /* Three quarters of what a check is allowed, so that our words come before the worker's end. */
 int64_t pg_link_deadline(const struct prescient_host *host);
