@@ -103,10 +103,10 @@ did you mean $J? (looked into "
         "$(unset PRESCIENT_STORE; export DATABASE_URL=postgresql://app@127.0.0.1:1/app
         $P config --config i.cfg 2>&1 >/dev/null)" \
         "prescient config: the setting store is that of DATABASE_URL, not that of i.cfg:1"
-    has "$STORE_NAME: a run tells it, too" \
+    has "$STORE_NAME: a run tells it, too, however quiet" \
         "$(unset PRESCIENT_STORE; export DATABASE_URL=postgresql://app:secret@127.0.0.1:1/app
-        $P run --config i.cfg 2>&1 >/dev/null)" \
-        "prescient run: the store is that of DATABASE_URL, postgresql://app:***@127.0.0.1:1/app, \
+        $P --quiet --log-level warn run --config i.cfg 2>&1 >/dev/null)" \
+        "the store is that of DATABASE_URL, postgresql://app:***@127.0.0.1:1/app, \
 not that of i.cfg:1"
     is "$STORE_NAME: and a variable of our own is no surprise" \
         "$($P --quiet run --config e.cfg --set slot_length=15m 2>&1 | grep -c 'the store is that of')" 0

@@ -55,13 +55,14 @@ static void tell_store(struct app *app)
     const char *from = s->store_place, *instead_of = s->store_instead_of;
     char url[512];
     bool is_variable = from && !strchr(from, ':');
-    if (!is_variable || (strcmp(from, "DATABASE_URL") != 0 && strncmp(from, "PG", 2) != 0))
-        return;
+    bool is_others = is_variable && (!strcmp(from, "DATABASE_URL") || !strncmp(from, "PG", 2));
     settings_mask_url(s->store, url, sizeof url);
-    if (instead_of)
-        app_remark(app, "the store is that of %s, %s, not that of %s", from, url, instead_of);
-    else
+    if (is_others && instead_of)
+        log_warn(&app->log, "the store is that of %s, %s, not that of %s", from, url, instead_of);
+    else if (is_others)
         app_remark(app, "the store is that of %s, %s", from, url);
+    else if (!from && !s->file)
+        app_remark(app, "there are no settings here: the store is %s", url);
 }
 
 int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,

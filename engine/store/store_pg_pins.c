@@ -22,6 +22,7 @@ static const struct { const char *name, *setting; } pins[] = {
     { "DateStyle", "ISO, MDY" },
     { "IntervalStyle", "postgres" },
     { "bytea_output", "hex" },
+    { "extra_float_digits", "1" },
     { "TimeZone", "UTC" },
     /* how long a session may wait for this program, which reads a file or listens meanwhile */
     { "idle_in_transaction_session_timeout", "0" },
