@@ -45,10 +45,9 @@ at_least() {
     fi
 }
 
-# in_time WHAT FOUND MOST: the same as at_most, for milliseconds. Only the night judges time, as a
-# busy machine has its own.
+# in_time WHAT FOUND MOST: the same as at_most, for milliseconds, where time is judged.
 in_time() {
-    [ -z "${NIGHT:-}" ] || at_most "$1 (ms)" "$2" "$3"
+    ! judges_time || at_most "$1 (ms)" "$2" "$3"
 }
 
 now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }

@@ -28,6 +28,10 @@ finish() {
 }
 trap 'finish || exit 1' EXIT
 
+# judges_time: whether seconds are judged here: in the night, as a busy machine has its own, and
+# not of an instrumented program, which is slow.
+judges_time() { [ -n "${NIGHT:-}" ] && [ -z "${SANITIZE:-}${COVERAGE:-}" ]; }
+
 # ok WHAT command...: the command succeeds.
 ok() {
     local what=$1; shift
