@@ -50,19 +50,7 @@ in_time() {
     ! judges_time || at_most "$1 (ms)" "$2" "$3"
 }
 
-now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }
 boot_ms() { local up; read -r up _ </proc/uptime; echo "${up/./}0"; }
-
-# wait_until SECONDS command...: true as soon as the command is; false after so many seconds, times
-# PATIENCE. A limit is only there for what never comes: what is awaited is no question of time.
-PATIENCE=${PATIENCE:-1}
-wait_until() {
-    local until=$(($(now_ms) + $1 * PATIENCE * 1000)); shift
-    until "$@"; do
-        [ "$(now_ms)" -lt "$until" ] || return 1
-        sleep 0.1
-    done
-}
 
 # at_once FUNCTION...: runs them beside each other, as they mostly wait, each in a shell, a folder
 # and a store of its own. Their lines come in this order. Not for functions that keep a transaction

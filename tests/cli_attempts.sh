@@ -28,7 +28,7 @@ refused() {
     settings "$long"
     for command in "config --check" run daemon sweep "replay --from -1h --to now"; do
         # shellcheck disable=SC2086
-        fails_with 78 "$minute" timeout 20 "$P" $command
+        fails_with 78 "$minute" limited 20 "$P" $command
     done
     fails_with 1 "$minute" bash -c "'$P' doctor >&2"
     ok "$STORE_NAME: an upgrade is not refused" "$P" init

@@ -9,6 +9,7 @@ plugin announce \
     'host->emit(host, answer, "order.late", "{\"n\": [1, \"\\u001b[2J\"]}"); prescient_done(answer);'
 plugin broken 'prescient_fail(answer, "no \033[31msuch\ntable");'
 
+has_lines() { [ "$(wc -l <"$1")" = "$2" ]; }
 # a_month_older: what was written by the real clock
 a_month_older() {
     if [ "$STORE_NAME" = sqlite ]; then
@@ -47,13 +48,13 @@ CFG
     is "$STORE_NAME: a cursor from before generations goes on to work" \
         "$($P events --after "${cursor#0-}" | wc -l)" 2
     fails_with 2 "is ahead of everything that this" $P events --after 0-99999999999-99999999999
-    fails_with 2 "is ahead of everything that this" timeout 20 $P events --follow --after 99999999999-0-0
+    fails_with 2 "is ahead of everything that this" limited 20 $P events --follow --after 99999999999-0-0
     cursor=$($P events --json | tail -1 | json 'j["cursor"]')
     $P events --follow --after "$cursor" --json > followed 2> err &
     local pid=$!
     $P --now 2030-01-01T00:15:00Z enqueue orders 4 announce +15m >/dev/null
     $P --now 2030-01-01T00:30:00Z run >/dev/null 2>&1
-    for _ in $(seq 100); do [ -s followed ] && break; sleep 0.1; done
+    wait_until 10 test -s followed
     is "$STORE_NAME: --follow shows what happens as it happens" \
         "$(head -1 followed | json 'j["entity_key"]')" 4
     kill -INT $pid; wait $pid
@@ -118,11 +119,11 @@ withheld() {
         "(2, 'process $holder of database $db (idle in transaction)', True)"
     $P events --follow --after 0-0-0 --json >followed 2>remarks &
     local pid=$!
-    for _ in $(seq 300); do [ -s remarks ] && break; sleep 0.1; done
+    wait_until 30 test -s remarks
     has "--follow tells it when it lasts" "$(cat remarks)" "2 events withheld $by"
     is "once, for a while" "$(wc -l <remarks)" 1
     echo "COMMIT;" >&"${COPROC[1]}"
-    for _ in $(seq 300); do [ "$(wc -l <followed)" = 2 ] && break; sleep 0.1; done
+    wait_until 30 has_lines followed 2
     is "and shows them when it is over" \
         "$(while read -r line; do json 'j["event"]' <<<"$line"; done <followed | xargs)" "one two"
     kill -INT $pid; wait $pid

@@ -103,9 +103,10 @@ has "doctor, too" "$("$P" --store "$nowhere" doctor)" 'CREATE DATABASE "no-db"'
 sql "DELETE FROM prescient.slot_pass" >/dev/null
 "$P" --store "$(as worker)" daemon >.daemon 2>&1 &
 daemon=$!
-for _ in $(seq 600); do [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" = 0 ] || break; sleep 0.1; done
+has_pass() { [ "$(sql 'SELECT count(*) FROM prescient.slot_pass')" != 0 ]; }
+wait_until 60 has_pass
 sql "REVOKE prescient_engine FROM worker" >/dev/null
-for _ in $(seq 600); do grep -q "GRANT prescient_engine TO worker" .daemon && break; sleep 0.1; done
+wait_until 60 grep -q "GRANT prescient_engine TO worker" .daemon
 has "a daemon says what it lacks" "$(cat .daemon)" \
     "As a superuser or an admin of that role run: GRANT prescient_engine TO worker"
 ok "and goes on" kill -0 $daemon

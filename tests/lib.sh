@@ -32,6 +32,21 @@ trap 'finish || exit 1' EXIT
 # not of an instrumented program, which is slow.
 judges_time() { [ -n "${NIGHT:-}" ] && [ -z "${SANITIZE:-}${COVERAGE:-}" ]; }
 
+now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }
+
+# wait_until SECONDS command...: true as soon as the command is; false after so many seconds, times
+# PATIENCE. A limit is only there for what never comes: what is awaited is no question of time.
+PATIENCE=${PATIENCE:-1}
+wait_until() {
+    local until=$(($(now_ms) + $1 * PATIENCE * 1000)); shift
+    until "$@"; do
+        [ "$(now_ms)" -lt "$until" ] || return 1
+        sleep 0.1
+    done
+}
+# limited SECONDS command...: it is ended after so many seconds, times PATIENCE.
+limited() { timeout "$(($1 * PATIENCE))" "${@:2}"; }
+
 # ok WHAT command...: the command succeeds.
 ok() {
     local what=$1; shift

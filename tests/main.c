@@ -24,6 +24,12 @@ bool test_is_brief(void)
     return getenv("PRESCIENT_TEST_BRIEF") != NULL;
 }
 
+int test_patience(void)
+{
+    const char *patience = getenv("PATIENCE");
+    return patience && atoi(patience) > 0 ? atoi(patience) : 1;
+}
+
 const char *test_tmp_dir(void)
 {
     const char *dir = getenv("PRESCIENT_TEST_TMP");

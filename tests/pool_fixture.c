@@ -181,7 +181,7 @@ void poolfx_turn(int64_t step_us)
 
 bool poolfx_may_come(int turns, int64_t since_us)
 {
-    return turns < TURNS_MAX || clock_mono_us(&clock_system) < since_us + 60 * 1000000LL;
+    return turns < TURNS_MAX || clock_mono_us(&clock_system) < since_us + test_patience() * 60 * 1000000LL;
 }
 
 bool poolfx_says(const char *words)

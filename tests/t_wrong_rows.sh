@@ -42,7 +42,7 @@ has "a bucket that no lease is for is refused" "$(put "'none'" 64 "$slot")" \
 is "a check in a wrong bucket is not found" "$("$P" resolve e waits --json | json 'j["resolved"]')" 0
 
 told=$("$P" doctor)
-timeout 100 "$P" run >run.out 2>run.err
+limited 100 "$P" run >run.out 2>run.err
 is "a run ends, and says by its exit code that not all is well" $? 1
 is "what is right is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' ' || run_count
                                         FROM prescient.future_job_history ORDER BY 1")" \
@@ -71,13 +71,13 @@ is "the run log says why" \
 has "and so does the run" "$(cat run.err)" \
     "3 late checks were at times that are no slot, as only a plain INSERT files them"
 
-timeout 100 "$P" --now +1h run >run.out 2>run.err
+limited 100 "$P" --now +1h run >run.out 2>run.err
 is "the next run ends, too" $? 1
 is "and has run those, each once" \
     "$(q "SELECT string_agg(entity_key || ' ' || run_count, ',' ORDER BY entity_key)
             FROM prescient.future_job_history")" "before 1,bucket 1,fraction 1,good 1,never 1,second 1"
 is "the others are still there" "$(q "SELECT count(*) FROM prescient.future_job")" 3
-timeout 100 "$P" reslot >run.out 2>run.err
+limited 100 "$P" reslot >run.out 2>run.err
 is "reslot ends, too" $? 1
 is "and moves none of them" "$(q "SELECT count(*) FROM prescient.future_job WHERE next_check_at = $slot")" 3
 
@@ -87,7 +87,7 @@ q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, 
    SELECT $(own k.key), 'e', k.key, 'noop', now(), $slot + i * interval '0.123 s'
      FROM generate_series(1, 5000) i, LATERAL (SELECT 'many' || i AS key OFFSET 0) k WHERE i % 1000 <> 0"
 put "'behind'" "$(own "'behind'")" "$slot + interval '15 minutes'"
-timeout 100 "$P" run >run.out 2>run.err
+limited 100 "$P" run >run.out 2>run.err
 is "a run moves as many as there are, and is well" $? 0
 has "in words" "$(cat run.err)" "4995 late checks were at times that are no slot"
 is "and blames no old transaction" "$(grep -c 'old transaction' run.err)" 0

@@ -25,6 +25,8 @@ const char *test_build_dir(void);
 /* Whether every computation takes some fifty times as long (PRESCIENT_TEST_BRIEF: memcheck): then
  * fewer values are drawn, of the same kinds. */
 bool test_is_brief(void);
+/* A limit that is only there for what never comes is multiplied by it (PATIENCE, as in lib.sh). */
+int test_patience(void);
 /* An empty folder for the test's files, removed at the end of the run. */
 const char *test_tmp_dir(void);
 

@@ -197,9 +197,7 @@ static void is_slow(const struct database *d, struct business *b)
 {
     const struct prescient_rows *rows;
     ask(b, "SELECT 1", NULL, NULL);
-    int64_t began_us = business_now_us();
     CU_ASSERT_EQUAL(business_query(b, d->slow, NULL, 0, in_ms(60), &rows, &err), ERR_BUSY);
-    CU_ASSERT_TRUE(business_now_us() - began_us < 8000000);
     CU_ASSERT_EQUAL(business_query(b, "SELECT 1", NULL, 0, in_ms(-1), &rows, &err), ERR_BUSY);
     CU_ASSERT_TRUE(is_text(ask(b, "SELECT 5", NULL, NULL), 0, 0, "5"));
 }

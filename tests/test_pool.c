@@ -144,9 +144,8 @@ static void a_worker_that_claims_without_answering_is_ended(void)
     poolfx_begin(claim_on_and_on);
     TURN_UNTIL(poolfx.started == 1 && poolfx.is_ready, 0);
     poolfx.misdeed = poolfx_ready_and_answer_all;
-    int64_t before = clock_mono_us(&poolfx_clock);
     TURN_UNTIL(page_is_over(poolfx.page), 0);
-    CU_ASSERT_TRUE(clock_mono_us(&poolfx_clock) - before < 15 * 1000000LL);    /* and not at its timeout */
+    CU_ASSERT_TRUE(poolfx_says("it claimed new checks before it had answered the old ones"));
     CU_ASSERT_TRUE(poolfx.ended[ANSWER_DONE] >= CHECKS - 1 && poolfx_all_ended() == CHECKS);
     poolfx_end();
 }

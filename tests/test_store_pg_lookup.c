@@ -15,7 +15,7 @@ enum { PATIENCE_MS = 10000 };
 /* Steps until there is something to say; -2: it took too long. */
 static int outcome(struct pg_lookup *l)
 {
-    for (int rc = 0, waited_ms = 0; waited_ms < PATIENCE_MS; waited_ms += 100) {
+    for (int rc = 0, waited_ms = 0; waited_ms < PATIENCE_MS * test_patience(); waited_ms += 100) {
         struct pollfd p = { .fd = l->fd, .events = POLLIN };
         while (poll(&p, 1, 100) > 0) {
             rc = pg_lookup_step(l);

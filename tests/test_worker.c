@@ -28,7 +28,8 @@ static void a_slab_is_worked_to_its_end_and_then_the_next(void)
             CU_ASSERT_TRUE(workerfx_is_answer(i, PRESCIENT_DONE, NULL));
         CU_ASSERT_TRUE(workerfx_answer(0).began_us > 0);
         CU_ASSERT_TRUE(workerfx_answer(0).began_us <= clock_boot_us(&clock_system));
-        CU_ASSERT_TRUE(workerfx_answer(0).run_us >= 0 && workerfx_answer(0).run_us < 10000000);
+        CU_ASSERT_TRUE(workerfx_answer(0).run_us >= 0);
+        CU_ASSERT_TRUE(workerfx_answer(0).run_us < test_patience() * 10000000);
     }
     workerfx_stop();
 }
