@@ -7,8 +7,8 @@
 # one before has named, which is never earlier than its end + 5 min - bias; no slot has two runs of
 # a schedule; and what the last run has named is what waits. Prints the time of each step, and of
 # each form of `schedule list` the median of CALLS in ms with its process. Fails when a promise
-# is broken, or when a list of at most a page takes longer than LIST_MS and what psql takes to
-# connect and ask for 1, which is the machine's part.
+# is broken, or when a list of at most a page takes LIST_MS or longer. What psql takes to connect
+# and ask for 1 stands beside it, as a measure of the machine.
 #
 # BUILD              where the program is (build)
 # CALLS              5
@@ -71,12 +71,12 @@ ms_of() {
         awk -v from="$began" -v to="$EPOCHREALTIME" 'BEGIN { printf "%d\n", (to - from) * 1000 }'
     done | sort -n | sed -n "$(((calls + 1) / 2))p"
 }
-slow=0 asks_ms=0
+slow=0
 listed() {
     local ms
     ms=$(ms_of p "$@")
     printf '%-44s %8d ms\n' "$*" "$ms"
-    [ "$ms" -lt $((list_ms + asks_ms)) ] || slow=1
+    [ "$ms" -lt "$list_ms" ] || slow=1
 }
 
 # ---- they are made -------------------------------------------------------------------------------
@@ -94,8 +94,7 @@ step "schedule load, nothing to do" load
 [ ! -s "$tmp/loaded" ]
 q "VACUUM ANALYZE"
 
-asks_ms=$(ms_of q "SELECT 1")
-printf '%-44s %8d ms\n' "psql, SELECT 1" "$asks_ms"
+printf '%-44s %8d ms\n' "psql, SELECT 1" "$(ms_of q "SELECT 1")"
 listed schedule list
 listed schedule list "stock of shop 00001"
 listed schedule list --job sync --json
@@ -144,4 +143,4 @@ q "CREATE TEMP TABLE run AS
     >"$tmp/promises"
 awk -F '|' '{ printf "%-56s %d\n", $1, $2 } NR > 1 && $2 != 0 { broken = 1 } END { exit broken }' \
     "$tmp/promises" || { echo "schedules.sh: a promise is broken" >&2; exit 1; }
-[ "$slow" = 0 ] || { echo "schedules.sh: a list took $list_ms ms more than psql, or longer" >&2; exit 1; }
+[ "$slow" = 0 ] || { echo "schedules.sh: a list took $list_ms ms or longer" >&2; exit 1; }
