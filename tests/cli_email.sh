@@ -238,8 +238,8 @@ is "it is put off, and has not failed for good" \
 has "which a pass tells" "$(cat away.err)" "job 'mail' is broken: smtp://127.0.0.1:1: "
 FOLDER=plain
 before=$(mails)
-for now in 2030-01-02T00:01Z 2030-01-02T00:16Z 2030-01-02T00:31Z 2030-01-02T00:46Z 2030-01-02T01:01Z; do
-    away --config back.cfg --now $now run
+for time in 00:01 00:16 00:31 00:46 01:01; do
+    away --config back.cfg --now "2030-01-02T${time}Z" run
 done
 is "once it is back, the mail is sent within the hour" $(($(mails) - before)) 1
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../jobs/shared/answers/unreached.h"
 #include "../jobs/email/mailbox.c"
 #include "../jobs/email/message.c"
 #include "test.h"
@@ -254,6 +255,21 @@ static void what_is_no_single_address_is_refused(void)
     CU_ASSERT_PTR_NOT_NULL(mailbox_read(longer, &m));
 }
 
+/* It may be starting: one more try, then the job waits with all its checks. */
+static void a_server_that_cannot_be_reached_fails_a_check_once(void)
+{
+    char text[60] = "";
+    struct prescient_check check = { .size = sizeof check };
+    struct prescient_answer answer = { .size = sizeof answer, .text = text, .text_size = sizeof text };
+    answer_unreached(&check, &answer, "smtp://h", "refused");
+    CU_ASSERT_EQUAL(answer.kind, PRESCIENT_FAIL);
+    CU_ASSERT_STRING_EQUAL(text, "smtp://h: refused");
+    check.failure_count = 1;
+    answer_unreached(&check, &answer, "smtp://h", "refused");
+    CU_ASSERT_EQUAL(answer.kind, PRESCIENT_BROKEN);
+    CU_ASSERT_STRING_EQUAL(text, "smtp://h: refused");
+}
+
 static const struct test tests[] = {
     TEST(a_text_is_quoted_printable),
     TEST(long_lines_go_on_after_a_sign),
@@ -266,6 +282,7 @@ static const struct test tests[] = {
     TEST(what_cannot_be_written_is_no_mail),
     TEST(an_address_has_a_name_or_none),
     TEST(what_is_no_single_address_is_refused),
+    TEST(a_server_that_cannot_be_reached_fails_a_check_once),
     { 0 },
 };
 

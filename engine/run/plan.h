@@ -32,7 +32,7 @@ struct plan_env {
     struct health *health;
     struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
     struct totals *totals;
-    struct trouble *trouble;
+    struct trouble *trouble;        /* what a command tells at its end */
     struct agenda *agenda;
     struct alarm *wake;             /* when tick must be called at the latest: plan_wake_at */
     bool (*is_idle)(const void *engine);        /* no target, no errand, no lease */

@@ -5,8 +5,8 @@
 #include <prescient/job.h>
 
 /* Once it is tried again soon: a server may be starting. From then on no check would fare better:
- * the job is broken, so that the engine keeps its checks, however long that takes, and runs them as
- * soon as one has got through. */
+ * the job is broken, so that the engine keeps its checks, up to the horizon, and runs them as soon
+ * as one has got through. */
 static inline void answer_unreached(const struct prescient_check *check, struct prescient_answer *answer,
                                     const char *server, const char *why)
 {

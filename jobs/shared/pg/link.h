@@ -39,8 +39,9 @@ bool pg_link_show(const struct pg_link *l, const struct prescient_host *host,
 
 void pg_link_close(struct pg_link *l);
 
-/* Answers with the last failure. Final is a right that is missing, and the words have the GRANT:
- * until a person acts, each check would fail, and be heard of late. */
+/* Answers with the last failure; where there was no connection, by answer_unreached. Final is a
+ * right that is missing, and the words have the GRANT: until a person acts, each check would fail,
+ * and be heard of late. */
 void pg_link_fail(const struct pg_link *l, const struct prescient_check *check,
                   struct prescient_answer *answer);
 
