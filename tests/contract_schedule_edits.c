@@ -104,6 +104,119 @@ void a_load_that_replaces_keeps_the_rule(void)
     CU_ASSERT(strncmp(of_schedule("terms"), RULE, strlen(RULE)) == 0);
 }
 
+/* A schedule with the payload 1, whose check gets the payload 2. */
+static void replace_payload(void)
+{
+    REPORT("schedule_put", "put", "nightly", "orders", "1", "look", "300", NULL, NULL, NULL, NULL, "1",
+           text_of(BEFORE));
+    struct store_rows rows = REPORT("enqueue", "orders", "1", "look", text_of(SLOT), "2", "replace", NULL,
+                                    text_of(BEFORE));
+    TEXT_IS("replaced", cell(&rows, 0, "outcome"));
+    TEXT_IS("2", value("list", "1", "payload"));
+}
+
+void a_payload_that_replace_brings_is_that_of_one_occurrence(void)
+{
+    WITH_STORE();
+    replace_payload();
+    struct scene scene = scene_in(SLOT);
+    TEXT_IS("2", scene.page.checks[0].payload);
+    answer_renewed(&scene.answers[0], SLOT + 2 * LENGTH);
+    IS(1, settle_at(&scene, NOW));
+    scene_end(&scene);
+    TEXT_IS("1", value("list", "1", "payload"));
+    TEXT_IS(RULE, of_schedule("terms"));
+    /* the next one begins as any other, also where none is wanted */
+    TEXT_IS("replaced +3", put("1", SLOT + 3 * LENGTH, "replace", NOW));
+    TEXT_IS("NULL", value("list", "1", "payload"));
+    scene = scene_in(SLOT + 3 * LENGTH);
+    answer_renewed(&scene.answers[0], SLOT + 4 * LENGTH);
+    scene.answers[0].outcome = OUTCOME_SKIPPED;
+    scene.answers[0].ran = false;
+    IS(1, settle_at(&scene, NOW + 3 * LENGTH));
+    scene_end(&scene);
+    TEXT_IS("1", value("list", "1", "payload"));
+    TEXT_IS(RULE, of_schedule("terms"));
+}
+
+void a_payload_of_one_occurrence_stays_while_that_is_not_over(void)
+{
+    WITH_STORE();
+    replace_payload();
+    TEXT_IS("moved +0", reschedule("1", SLOT, BEFORE));
+    struct scene scene = scene_in(SLOT);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    IS(1, settle_at(&scene, NOW));
+    scene_end(&scene);
+    TEXT_IS("2", value("list", "1", "payload"));
+    TEXT_IS("moved +2", reschedule("1", SLOT + 2 * LENGTH, NOW));
+    /* it is moved behind a pause, and has not been run */
+    scene = scene_in(SLOT + 2 * LENGTH);
+    answer_renewed(&scene.answers[0], SLOT + 3 * LENGTH);
+    scene.answers[0].outcome = OUTCOME_RESLOTTED;
+    scene.answers[0].ran = false;
+    scene.answers[0].run_at_us = 0;
+    IS(1, settle_at(&scene, NOW + 2 * LENGTH));
+    scene_end(&scene);
+    TEXT_IS("2", value("list", "1", "payload"));
+    scene = scene_in(SLOT + 3 * LENGTH);
+    answer_renewed(&scene.answers[0], SLOT + 4 * LENGTH);
+    IS(1, settle_at(&scene, NOW + 3 * LENGTH));
+    scene_end(&scene);
+    TEXT_IS("1", value("list", "1", "payload"));
+}
+
+void a_payload_of_one_occurrence_that_fails_is_kept_in_history_alone(void)
+{
+    WITH_STORE();
+    replace_payload();
+    struct scene scene = scene_in(SLOT);
+    answer_renewed(&scene.answers[0], SLOT + 2 * LENGTH);
+    scene.answers[0].ends = true;
+    scene.answers[0].outcome = OUTCOME_FAILED;
+    IS(1, settle_at(&scene, NOW));
+    scene_end(&scene);
+    TEXT_IS("2", value("history", "1", "payload"));
+    TEXT_IS("1", value("list", "1", "payload"));
+    TEXT_IS(RULE, of_schedule("terms"));
+}
+
+void an_edit_takes_the_payload_of_one_occurrence_back(void)
+{
+    WITH_STORE();
+    replace_payload();
+    /* beside a run that is under way */
+    struct scene scene = scene_in(SLOT);
+    TEXT_IS("changed +1", schedule_put("put", "1", "600", NULL, NOW));
+    TEXT_IS("NULL", value("list", "1", "payload"));
+    answer_renewed(&scene.answers[0], SLOT + 2 * LENGTH);
+    IS(1, settle_at(&scene, NOW));
+    scene_end(&scene);
+    TEXT_IS("NULL", value("list", "1", "payload"));
+    RULE_IS("schedule \"nightly\" every 600 bias 0.0667 missed run_once", NOW);
+    /* and while it waits */
+    replace_payload();
+    TEXT_IS("yes", switch_to(false, BEFORE));
+    TEXT_IS("yes", switch_to(true, BEFORE));
+    TEXT_IS("1", value("list", "1", "payload"));
+    RULE_IS(RULE, BEFORE);
+}
+
+void a_load_that_replaces_brings_payloads_for_one_occurrence(void)
+{
+    WITH_STORE();
+    REPORT("schedule_put", "put", "nightly", "orders", "1", "look", "300", NULL, NULL, NULL, NULL, "1",
+           text_of(BEFORE));
+    struct load_row row = { "orders", "1", "look", "2", SLOT, 0 };
+    struct load_counts counts;
+    int bad;
+    struct err err;
+    IS(0, store_load(fixture_store(), &row, 1, "replace", BEFORE, &counts, &bad, &err));
+    occurrence_is_over(SLOT + 2 * LENGTH);
+    TEXT_IS("1", value("list", "1", "payload"));
+    TEXT_IS(RULE, of_schedule("terms"));
+}
+
 void a_check_that_was_asked_for_again_keeps_the_rule_when_it_ends(void)
 {
     WITH_STORE();

@@ -173,6 +173,11 @@
     X(an_edit_beside_an_occurrence_that_was_found_leaves_that_alone)                                         \
     X(replace_and_reschedule_keep_the_rule)                                                                  \
     X(a_load_that_replaces_keeps_the_rule)                                                                   \
+    X(a_payload_that_replace_brings_is_that_of_one_occurrence)                                               \
+    X(a_payload_of_one_occurrence_stays_while_that_is_not_over)                                              \
+    X(a_payload_of_one_occurrence_that_fails_is_kept_in_history_alone)                                       \
+    X(an_edit_takes_the_payload_of_one_occurrence_back)                                                      \
+    X(a_load_that_replaces_brings_payloads_for_one_occurrence)                                               \
     X(a_check_that_was_asked_for_again_keeps_the_rule_when_it_ends)                                          \
     X(a_first_occurrence_is_still_to_be_found_when_the_slot_length_changes)                                  \
     X(a_second_edit_in_a_later_slot_finds_its_first_time_in_the_next_one)                                    \

@@ -43,6 +43,8 @@ static void what_is_read_is_written_in_one_form(void)
           "schedule \"a\" cron \"@daily\" zone \"UTC\" missed run_once digest \"a.b-1\"" },
         { "digest a schedule a every 900 bias 0",
           "schedule \"a\" every 900 bias 0 missed run_once digest \"a\"" },
+        { "payload once schedule a every 900 bias 0",
+          "schedule \"a\" every 900 bias 0 missed run_once payload once" },
         { "event late of orders key 42 job look number 1 failures 0 first 0 listener hook at 1",
           "event \"late\" of \"orders\" key \"42\" job \"look\" number 1 failures 0 first 0 listener "
           "\"hook\" at 1" },
@@ -86,8 +88,8 @@ static void errors_name_the_word_and_its_column(void)
           "sought at column 20: \"x\"; expected a whole number of seconds since 1970" },
         { "schedule a evry 5",
           "unknown word \"evry\" at column 12; expected schedule, every, bias, cron, zone, missed, "
-          "sought, from or digest, or event, of, key, job, number, failures, first, listener or at; did you "
-          "mean every" },
+          "sought, from, digest or payload, or event, of, key, job, number, failures, first, listener or "
+          "at; did you mean every" },
         { "schedule \"ü\" x 5", "unknown word \"x\" at column 14" },
         { "schedule a every 5 every 6", "every at column 20 stands there twice" },
         { "schedule a every", "every at column 12 has no value" },
@@ -120,6 +122,8 @@ static void errors_name_the_word_and_its_column(void)
         { "schedule a every 5 digest \"\"",
           "digest at column 20: \"\"; expected a name of 1 to 64 bytes" },
         { "digest a", "digest without schedule" },
+        { "schedule a every 5 payload twice", "payload at column 20: \"twice\"; expected once" },
+        { "payload once", "payload without schedule" },
         { "event e", "event without at" },
         { EVENT("listener l at 5"), "listener without first" },
         { EVENT("first 1 listener l"), "event without at" },

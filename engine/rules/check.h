@@ -123,4 +123,8 @@ struct settlement {
 /* Of one that moves or is renewed. */
 bool settlement_leaves_run_row(const struct settlement *s, enum keep_runs keep);
 
+/* Whether the occurrence that is over had a payload of its own (terms.h): the check gets that of
+ * its schedule. One that is only moved, to its first time or behind a pause, still has it. */
+bool settlement_gives_back_payload(const struct settlement *s);
+
 #endif

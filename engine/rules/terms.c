@@ -167,6 +167,12 @@ static int read_from(const struct place *at, const char *value, struct terms *ou
     return read_moment(at, value, &out->from, err);
 }
 
+static int read_payload(const struct place *at, const char *value, struct terms *out, struct err *err)
+{
+    out->has_payload_once = !strcmp(value, "once");
+    return out->has_payload_once ? 0 : refuse(err, at, value, "once");
+}
+
 /* ---- of an event ---- */
 
 static int read_name(const struct place *at, const char *value, char out[CHECK_NAME_MAX + 1], struct err *err)
@@ -337,6 +343,11 @@ static void write_digest(struct writer *w, const struct terms *t)
     put_quoted(w, t->digest);
 }
 
+static void write_payload(struct writer *w, const struct terms *t)
+{
+    put(w, t->has_payload_once ? "once" : "");
+}
+
 static void write_event(struct writer *w, const struct terms *t)
 {
     put_quoted(w, t->event.type);
@@ -384,7 +395,7 @@ static void write_at(struct writer *w, const struct terms *t)
 
 /* ---- the words, in the order in which they are written ---- */
 
-enum word { SCHEDULE, EVERY, BIAS, CRON, ZONE, MISSED, SOUGHT, FROM, DIGEST, OF_SCHEDULES,
+enum word { SCHEDULE, EVERY, BIAS, CRON, ZONE, MISSED, SOUGHT, FROM, DIGEST, PAYLOAD, OF_SCHEDULES,
             EVENT = OF_SCHEDULES, OF, KEY, JOB, NUMBER, FAILURES, FIRST, LISTENER, AT, WORDS };
 
 static const struct word_row {
@@ -402,6 +413,7 @@ static const struct word_row {
     [SOUGHT] = { "sought", read_sought, write_sought, FROM },
     [FROM] = { "from", read_from, write_from, SCHEDULE },
     [DIGEST] = { "digest", read_digest, write_digest, SCHEDULE },
+    [PAYLOAD] = { "payload", read_payload, write_payload, SCHEDULE },
     [EVENT] = { "event", read_event, write_event, AT },
     [OF] = { "of", read_of, write_of, EVENT },
     [KEY] = { "key", read_key, write_key, OF },
@@ -427,6 +439,8 @@ static bool is_written(const struct terms *t, enum word word)
         return t->sought != 0;
     if (word == DIGEST)
         return *t->digest;
+    if (word == PAYLOAD)
+        return t->has_payload_once;
     return word != FROM || t->from != 0;
 }
 
@@ -472,7 +486,8 @@ static void unknown_word(const struct reader *r, const char *word)
     const char *mean = best ? "; did you mean " : "";
     err_set(r->err, ERR_INPUT,
             "terms: unknown word \"%.*s\" at column %d; expected schedule, every, bias, cron, zone, missed, "
-            "sought, from or digest, or event, of, key, job, number, failures, first, listener or at%s%s",
+            "sought, from, digest or payload, or event, of, key, job, number, failures, first, listener or "
+            "at%s%s",
             UTF8_SHOWN(word), column_of(r->text, r->p), mean, best ? best : "");
 }
 
@@ -586,6 +601,7 @@ static void clear(struct terms *t)
     r->missed = RECURRENCE_RUN_ONCE;
     t->sought = t->from = 0;
     *t->digest = '\0';
+    t->has_payload_once = false;
 }
 
 int terms_parse(const char *text, struct terms *out, struct err *err)
@@ -609,6 +625,19 @@ int terms_parse(const char *text, struct terms *out, struct err *err)
     terms.has_event = seen >> EVENT & 1;
     memcpy(out, &terms, terms.has_event ? sizeof terms : offsetof(struct terms, event));
     return 0;
+}
+
+bool terms_have_payload_once(const char *terms)
+{
+    static const char words[] = " payload once";
+    size_t n = sizeof words - 1, len = strlen(terms);
+    return len > n && !memcmp(terms + len - n, words, n);
+}
+
+bool settlement_gives_back_payload(const struct settlement *s)
+{
+    bool is_over = s->renews && (s->ends || s->ran || s->outcome == OUTCOME_SKIPPED);
+    return is_over && s->check->terms && terms_have_payload_once(s->check->terms);
 }
 
 bool terms_are_of_event(const char *terms)

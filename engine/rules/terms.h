@@ -12,6 +12,8 @@
  *     sought SECONDS       the slot under which the check was filed to find that first time, where
  *                          it is not the first one after `from`; needs `from`
  *     digest "NAME"        it is the digest of this listener, and no job is given it
+ *     payload once         its payload is that of this occurrence: when it is over, the check gets
+ *                          the schedule's again; it stands last, and not beside `from`
  * or, of the delivery of an event, all of these:
  *     event "TYPE"         its name
  *     of "ENTITY"          the entity, key and job of the check that emitted it
@@ -49,6 +51,7 @@ struct terms {
     struct recurrence recurrence;
     int64_t sought, from; /* 0: none */
     char digest[LISTENER_NAME_MAX + 1]; /* "": it is none */
+    bool has_payload_once;
     struct terms_event event;
 };
 
@@ -64,6 +67,10 @@ static inline bool check_recurs(const struct check *c)
 {
     return c->terms && (*c->terms == 's' || !terms_are_of_event(c->terms));
 }
+
+/* Whether they end with `payload once`, whatever else is wrong with them. It is asked of each
+ * occurrence that is over: nothing is parsed. */
+bool terms_have_payload_once(const char *terms);
 
 /* ERR_INPUT with the word, its column (from 1, in characters), what was found and what was
  * expected. A zone is not looked up: its name must be one that could be. */

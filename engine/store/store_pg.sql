@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed fine paused large degraded narrow present own
+-- forms: relaxed slot skip mixed fine paused large degraded narrow present own once
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -769,6 +769,25 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
 -- part: is_archived
 coalesce({all_archived}, (:archived)[width_bucket(f.id, :ids)]) = 1
 
+-- part: anew
+origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex')
+
+-- part: anew_once
+-- An occurrence of the page had a payload of its own (terms.h). Where it was run, passed over or
+-- ended, the check gets the schedule's; one that is only moved keeps it.
+origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex'),
+           payload = CASE WHEN {gives_back_payload}
+                          THEN (SELECT s.payload FROM prescient.schedule s
+                                 WHERE s.entity_name = f.entity_name AND s.entity_key = f.entity_key
+                                   AND s.job_exec = f.job_exec)
+                          ELSE f.payload END,
+           terms = CASE WHEN {gives_back_payload} THEN prescient.terms_given_back(f.terms)
+                        ELSE f.terms END
+
+-- part: gives_back_payload
+prescient.terms_have_payload_once(f.terms)
+AND ((:run_at_us)[width_bucket(f.id, :ids)] > '1970-01-01 00:00:00+00' OR {is_archived})
+
 -- name: settle_renew
 -- Occurrences of schedules that are over: each row starts anew, at the next occurrence. :first_at
 -- is that one's nominal slot, which becomes first_check_at even if the settle is late for it.
@@ -780,7 +799,7 @@ coalesce({all_archived}, (:archived)[width_bucket(f.id, :ids)]) = 1
 -- are drawn first and grow with the place, so that a place is found by the new id as by the old
 -- one. The row's own terms stay: an edit may have written them meanwhile. :origins are what
 -- origin_anew would return for the row as it was read.
--- forms: slot skip mixed fine
+-- forms: slot skip mixed fine once
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
 -- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
@@ -807,8 +826,7 @@ renewed AS (
            next_check_at = {moves_to},
            again_at = CASE WHEN f.again_at IS NOT NULL AND f.again_at > {moves_to} THEN f.again_at END,
            check_count = 0, failure_count = 0, deferred_at = NULL, put_off_at = NULL,
-           first_run_at = NULL, run_count = NULL, total_run_us = NULL,
-           origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex')
+           first_run_at = NULL, run_count = NULL, total_run_us = NULL, {anew}
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun) AND (SELECT n FROM was_count) >= 0
     RETURNING width_bucket(f.id, (SELECT d.ids FROM drawn d)) AS place, f.next_check_at, f.entity_name,
               f.entity_key, f.job_exec),

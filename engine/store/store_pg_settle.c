@@ -44,6 +44,7 @@ struct columns {
     int n, nnames, nnotes;
     bool is_fine;                       /* one of them moves to a fine slot */
     bool is_paused;                     /* one of them moves to the slot of a pause */
+    bool gives_back_payload;            /* one of them had a payload for one occurrence */
     int64_t last_slot;                  /* the slot that the last one moves to */
     int32_t first_bucket, last_bucket, first_priority, last_priority;
     const struct settlement **rows;
@@ -150,6 +151,7 @@ static void columns_add_place(struct columns *c, const struct settlement *s, int
     if (s->renews) {
         c->archived[i] = s->ends;
         c->first_at[i] = s->first_at;
+        c->gives_back_payload = c->gives_back_payload || settlement_gives_back_payload(s);
     } else {
         c->deferred_at[i] = s->deferred_at;
         c->put_off_at[i] = s->put_off_at;
@@ -238,6 +240,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, enum
     form |= mixed ? PG_FORM_MIXED : 0;
     form |= c->is_fine ? PG_FORM_FINE : 0;
     form |= c->is_paused && kind == MOVES ? PG_FORM_PAUSED : 0;
+    form |= c->gives_back_payload ? PG_FORM_ONCE : 0;
     columns_as_read(c, whole || mixed);
     bool by_bucket = whole || !mixed;
     int32_t first = by_bucket ? c->first_bucket : c->first_priority;

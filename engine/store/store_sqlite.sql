@@ -208,6 +208,18 @@ SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 5 AND f.id = a.id
 
+-- name: settle_give_back_payload
+-- Runs before settle_renew, for an occurrence that had a payload of its own and is over: the check
+-- gets that of its schedule. An edit may have done so meanwhile.
+-- in: id int8
+UPDATE prescient_future_job
+   SET payload = (SELECT s.payload FROM prescient_schedule AS s
+                   WHERE s.entity_name = prescient_future_job.entity_name
+                     AND s.entity_key = prescient_future_job.entity_key
+                     AND s.job_exec = prescient_future_job.job_exec),
+       terms = substr(terms, 1, length(terms) - length(' payload once'))
+ WHERE id = :id AND terms GLOB '* payload once'
+
 -- name: settle_renew
 -- Occurrences of schedules that are over: each row starts anew at the next one, or at again_at, if
 -- that is earlier, in a slot that has not begun. The occurrence's nominal slot becomes

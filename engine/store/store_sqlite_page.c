@@ -225,6 +225,18 @@ static int64_t write_ends(const struct settling *s, bool enqueued_again)
     return enqueued_again ? start_anew(s) : 0;
 }
 
+static int64_t give_back_payloads(const struct settling *s)
+{
+    int64_t rc = 0;
+    for (int i = 0; rc >= 0 && i < s->req->n; i++) {
+        const struct settlement *t = &s->req->settlements[i];
+        struct sqlite_settle_give_back_payload_in in = { .id = t->check->id };
+        if (t->state == SETTLE_TOUCHED && settlement_gives_back_payload(t))
+            rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_GIVE_BACK_PAYLOAD, &in);
+    }
+    return rc;
+}
+
 static int64_t write_renewals(const struct settling *s)
 {
     struct sqlite_settle_renewed_run_in in = {
@@ -237,6 +249,8 @@ static int64_t write_renewals(const struct settling *s)
         .open_fine = s->open_fine,
     };
     int64_t rc = sqlite_run(s->db, s->err, STATEMENT_SETTLE_RENEWED_RUN, &in);
+    if (rc >= 0)
+        rc = give_back_payloads(s);
     if (rc < 0)
         return rc;
     return sqlite_run(s->db, s->err, STATEMENT_SETTLE_RENEW, &(struct sqlite_settle_renew_in){

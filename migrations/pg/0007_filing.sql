@@ -114,7 +114,7 @@ BEGIN
                priority = new_priority, payload = new_payload, again_at = NULL,
                deferred_at = NULL, first_run_at = NULL,
                run_count = NULL, total_run_us = NULL, origin = NULL, put_off_at = NULL,
-               terms = prescient.terms_from_found(f.terms)
+               terms = CASE WHEN f.terms IS NOT NULL THEN prescient.terms_replaced(f, new_payload) END
          WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key AND f.job_exec = job
         RETURNING f.next_check_at INTO filed_at;
     ELSIF begun THEN

@@ -43,6 +43,26 @@ CREATE FUNCTION prescient.terms_from_found(terms text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT regexp_replace(terms, '( sought [0-9]+)? from [0-9]+$', '') $$;
 
+-- Its payload is that of the occurrence which waits alone. These words stand last.
+CREATE FUNCTION prescient.terms_have_payload_once(terms text) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT right(terms, 13) = ' payload once' $$;
+
+-- Its payload is the schedule's again.
+CREATE FUNCTION prescient.terms_given_back(terms text) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT regexp_replace(terms, ' payload once$', '') $$;
+
+-- The terms of a check that `replace` gives another life, with this payload, for one occurrence.
+CREATE FUNCTION prescient.terms_replaced(f prescient.future_job, new_payload json) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT prescient.terms_given_back(prescient.terms_from_found(f.terms))
+           || CASE WHEN EXISTS (SELECT FROM prescient.schedule s
+                                 WHERE s.entity_name = f.entity_name AND s.entity_key = f.entity_key
+                                   AND s.job_exec = f.job_exec
+                                   AND s.payload::text IS DISTINCT FROM new_payload::text)
+                   THEN ' payload once' ELSE '' END $$;
+
 -- Whether the check is to find its first occurrence (run/recurring.c). One that has been run, or
 -- was pulled forward, runs where it is.
 CREATE FUNCTION prescient.finds_first(f prescient.future_job) RETURNS boolean

@@ -298,15 +298,17 @@ BEGIN
 END;
 
 -- Enqueue with `replace`, a reschedule or a load files the check of an active schedule as a new
--- row: this row gets the rule.
+-- row: this row gets the rule. A payload that is not the schedule's is that of one occurrence.
 CREATE TRIGGER prescient_future_job_terms AFTER INSERT ON prescient_future_job
 WHEN NEW.terms IS NULL
  AND EXISTS (SELECT 1 FROM prescient_schedule WHERE entity_name = NEW.entity_name
              AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec AND is_active)
 BEGIN
     UPDATE prescient_future_job
-       SET terms = (SELECT rule FROM prescient_schedule WHERE entity_name = NEW.entity_name
-                    AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec)
+       SET terms = (SELECT s.rule || CASE WHEN s.payload IS NOT NEW.payload THEN ' payload once' ELSE '' END
+                      FROM prescient_schedule AS s
+                     WHERE s.entity_name = NEW.entity_name AND s.entity_key = NEW.entity_key
+                       AND s.job_exec = NEW.job_exec)
      WHERE id = NEW.id;
 END;
 
