@@ -90,6 +90,29 @@ void at_once_moves_a_check_that_waits(void)
     IS(2, rows_in("list"));
 }
 
+/* In the last second before a full slot, the next second is that slot's, and the one behind it is
+ * asked for. */
+void at_once_moves_no_check_into_the_full_slot_of_the_next_second(void)
+{
+    WITH_STORE();
+    put("1", SLOT + 5 * LENGTH, "keep", BEFORE);
+    TEXT_IS("moved +1", put_now("1", NULL, SLOT - 1));
+    IS(SLOT + 1, number("list", "1", "next_check_at"));
+    put("2", SLOT, "keep", BEFORE);
+    TEXT_IS("kept +0", put_now("2", NULL, SLOT - 1));
+    /* beside a run that may be under way */
+    put("3", SLOT - LENGTH, "keep", SLOT - LENGTH - 1);
+    TEXT_IS("kept +1", put_now("3", NULL, SLOT - 1));
+    IS(SLOT - LENGTH, number("list", "3", "next_check_at"));
+    IS(SLOT + 1, number("list", "3", "again_at"));
+    /* a first occurrence is to be found in the full slot, which is not what was asked for */
+    REPORT("schedule_put", "put", "nightly", "orders", "4", "look", "2592000", NULL, NULL, NULL, NULL, NULL,
+           text_of(BEFORE));
+    TEXT_IS("kept +1", put_now("4", NULL, SLOT - 1));
+    IS(SLOT, number("list", "4", "next_check_at"));
+    IS(SLOT + 1, number("list", "4", "again_at"));
+}
+
 void at_once_beside_a_running_check_is_remembered(void)
 {
     WITH_STORE();

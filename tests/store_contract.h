@@ -93,6 +93,7 @@
     X(at_once_is_the_next_second)                                                                            \
     X(at_once_leaves_the_second_of_a_full_slot_to_its_checks)                                                \
     X(at_once_moves_a_check_that_waits)                                                                      \
+    X(at_once_moves_no_check_into_the_full_slot_of_the_next_second)                                          \
     X(at_once_beside_a_running_check_is_remembered)                                                          \
     X(a_wish_for_a_second_that_has_begun_is_for_the_next_one)                                                \
     X(what_is_wrong_with_a_check_is_told_at_once_too)                                                        \

@@ -277,13 +277,22 @@ SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- Three steps: a check that waits already is moved, so that the next step leaves it alone;
 -- prescient_enqueue_at files a new one under a full slot, with the origin 'now'; what has that
--- origin is moved to the fine slot.
+-- origin is moved to the fine slot. The full slot is the first one behind the fine slot: where a
+-- full slot comes just before that, it is earlier than what was asked for, and the second step
+-- would pull the check there.
+--
+-- A check that is to find the first occurrence of its schedule in that earlier slot still does so:
+-- the fine slot goes to again_at.
 CREATE TRIGGER prescient_enqueue_now_insert INSTEAD OF INSERT ON prescient_enqueue_now
 BEGIN
     SELECT RAISE(ABORT, 'prescient: now must be whole seconds since the epoch')
      WHERE NEW.now IS NOT NULL AND (typeof(NEW.now) <> 'integer' OR NEW.now NOT BETWEEN 0 AND 253402300799);
     UPDATE prescient_future_job
-       SET again_at = CASE WHEN next_check_at > at THEN again_at
+       SET again_at = CASE WHEN next_check_at > at
+                           THEN CASE WHEN NEW.conflict IS NOT 'keep' AND next_check_at < slot
+                                      AND EXISTS (SELECT 1 FROM prescient_first AS f
+                                                   WHERE f.id = prescient_future_job.id AND f.finds_first)
+                                     THEN min(coalesce(again_at, slot), slot) ELSE again_at END
                            WHEN NEW.conflict = 'keep' THEN coalesce(again_at, slot)
                            ELSE min(coalesce(again_at, slot), slot) END,
            next_check_at = CASE WHEN next_check_at > at AND coalesce(NEW.conflict, 'earlier') = 'earlier'
@@ -295,9 +304,10 @@ BEGIN
        AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec;
     INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
                                       origin)
-    SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, at, NEW.payload, coalesce(NEW.conflict, 'earlier'),
-           coalesce(NEW.priority, 0), at, 'now'
-      FROM (SELECT coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) AS at);
+    SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, at + 1 + (value > 1 AND (at + 1) % value = 0),
+           NEW.payload, coalesce(NEW.conflict, 'earlier'), coalesce(NEW.priority, 0), at, 'now'
+      FROM (SELECT coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) AS at), prescient_setting
+     WHERE name = 'slot_length_s';
     UPDATE prescient_future_job SET first_check_at = slot, next_check_at = slot, origin = NULL
       FROM (SELECT at + 1 + (length_s > 1 AND (at + 1) % length_s = 0) AS slot
               FROM (SELECT coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) AS at,
