@@ -149,6 +149,18 @@ void bad_schedules_are_refused_in_words(void)
     IS(0, rows_in("list"));
 }
 
+/* `set` leaves the bias, of which nobody has asked for a change. */
+void a_zone_for_every_is_refused_in_words_about_zones(void)
+{
+    WITH_STORE();
+    schedule_put("put", "1", "300", NULL, NOW);
+    struct store_rows rows = REPORT("schedule_put", "set", "nightly", NULL, NULL, NULL, NULL, NULL, NULL,
+                                    "UTC", NULL, NULL, text_of(NOW));
+    IS(-1, rows.rows);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fixture_err.text, "a timezone belongs to cron"));
+    RULE_IS(RULE, NOW);
+}
+
 /* ---- an occurrence is over ------------------------------------------------------------------- */
 
 void an_occurrence_that_is_over_starts_the_check_anew(void)

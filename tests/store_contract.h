@@ -151,6 +151,7 @@
     X(a_schedule_of_another_check_ends_the_old_one)                                                          \
     X(a_one_off_that_waits_becomes_the_check_of_the_schedule)                                                \
     X(bad_schedules_are_refused_in_words)                                                                    \
+    X(a_zone_for_every_is_refused_in_words_about_zones)                                                      \
     X(an_occurrence_that_is_over_starts_the_check_anew)                                                      \
     X(counts_begin_anew_with_each_occurrence)                                                                \
     X(an_occurrence_that_fails_leaves_history_and_the_check_goes_on)                                         \

@@ -164,6 +164,8 @@ BEGIN
            THEN RAISE(ABORT, 'prescient: a schedule must have either every_s or cron, and only one of them')
            WHEN NEW.every_s NOT BETWEEN 1 AND 31622400
            THEN RAISE(ABORT, 'prescient: every_s must be whole seconds, from 1 to 31622400 (366 days)')
+           WHEN NEW.timezone IS NOT NULL AND NEW.cron IS NULL
+           THEN RAISE(ABORT, 'prescient: a timezone belongs to cron; every_s counts from the end of a run')
            WHEN (NEW.bias IS NULL) <> (NEW.every_s IS NULL) OR NEW.bias NOT BETWEEN 0 AND 5000
            THEN RAISE(ABORT, 'prescient: bias must be a fraction of every_s from 0 to 0.5, and only there')
            WHEN NEW.missed IS NULL OR NEW.missed NOT IN ('run_once', 'run_all', 'skip')
@@ -171,8 +173,6 @@ BEGIN
            WHEN NEW.missed = 'run_all' AND NEW.cron IS NULL
            THEN RAISE(ABORT,
              'prescient: missed = run_all belongs to cron; with every_s only one run can be missed')
-           WHEN NEW.timezone IS NOT NULL AND NEW.cron IS NULL
-           THEN RAISE(ABORT, 'prescient: a timezone belongs to cron; every_s counts from the end of a run')
            WHEN NEW.cron IS NOT NULL
             AND (coalesce(length(CAST(NEW.timezone AS BLOB)), 0) NOT BETWEEN 1 AND 63
                  OR instr(NEW.timezone, char(0)) <> 0 OR NEW.timezone GLOB '*[^-A-Za-z0-9_+/]*'
