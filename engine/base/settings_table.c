@@ -208,9 +208,11 @@ const struct setting_row settings_job_rows[] = {
     { "max_failures", SETTING_INT, AT_JOB(max_failures), .default_text = "3", .min = 0, .max = 1000000,
       .help = "How many failures in a row are tried again." },
     { "backoff", SETTING_DURATION_S, AT_JOB(backoff_s), .default_text = "0s", .min = 1 * S, .max = 3650 * DAY,
-      .or_zero = true, .help = "Delay after the first failure; it doubles with each. 0s: one slot." },
+      .or_zero = true,
+      .help = "Delay after the first failure; it doubles with each. What is waited is drawn from half of it "
+              "to all of it, so that what failed together does not come back together. 0s: one slot." },
     { "backoff_max", SETTING_DURATION_S, AT_JOB(backoff_max_s), .default_text = "1d", .min = 1 * S,
-      .max = 3650 * DAY, .help = "The longest such delay." },
+      .max = 3650 * DAY, .help = "The longest such delay, of which half to all is waited, too." },
     { "attempts", SETTING_INT, AT_JOB(attempts), .default_text = "1", .min = 1, .max = 100,
       .help = "How often a check is tried within a slot, some seconds apart. When all attempts have failed, "
               "that counts as one of max_failures. 1: once." },
