@@ -123,6 +123,15 @@ is "a reader sees a schedule as the owner does" \
 has "and is told what it is not shown" "$(cat .said)" "without the column 'payload'"
 is "it lists them" "$(on "$reader" schedule list --json 2>.said | json '[r["name"] for r in j]')" \
     "['nightly']"
+# a file that is what is there: without payloads it would differ
+printf 'name,entity_name,entity_key,job_exec,cron,payload\n' >wanted.csv
+printf 'nightly,orders,78,sync,0 6 * * *,"{""card"": ""4111""}"\n' >>wanted.csv
+refused "(user $reader). $grant prescient_engine TO $reader" \
+    on "$reader" schedule load wanted.csv --dry-run
+on "$reader" --json schedule load wanted.csv --dry-run >.seen 2>/dev/null
+is "whose exit code and output say nothing of a change that is none" "$? $(cat .seen)" "77 "
+is "an engine's role compares payloads" "$(on "$engine" --json schedule load wanted.csv --dry-run \
+    2>/dev/null | json 'j["changed"], j["kept"]')" "(0, 1)"
 counts='[j[k] for k in ("pending", "due", "overdue", "leases", "history_rows", "unknown_jobs")]'
 is "status counts for it as for the owner" "$(on "$reader" status --json | json "$counts")" \
     "$(on postgres status --json | json "$counts")"

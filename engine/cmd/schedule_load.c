@@ -81,10 +81,25 @@ static entry find(const struct schedule_entries *in, entry e)
     return in->n > 0 ? bsearch(e, in->all, (size_t)in->n, sizeof *in->all, schedule_entry_by_name) : NULL;
 }
 
+/* A schedule whose payload cannot be seen would look as if it had none: as a change, or as none. */
+static int read_rows(struct app *app, struct store_rows *out, struct err *err)
+{
+    struct store *st = app_store(app, err);
+    struct store_report report = STORE_REPORT_INIT;
+    report.name = "schedules";
+    report.arena = app->arena;
+    report.needs_all = true;
+    int rc = st ? store_do(st, &report.call) : err->code;
+    if (rc < 0 && st)
+        *err = report.call.err;
+    *out = report.rows;
+    return rc;
+}
+
 static int read_stored(struct load *l, struct err *err)
 {
     struct store_rows rows;
-    int rc = app_rows(l->app, "schedules", NULL, 0, &rows, err);
+    int rc = read_rows(l->app, &rows, err);
     if (rc < 0)
         return rc;
     for (int i = 0; i < rows.rows; i++) {

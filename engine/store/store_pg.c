@@ -237,15 +237,16 @@ static void send_degraded(struct pg_store *pg)
 
 /* The user may not read a table that the statement reads, and there is a form that reads none:
  * functions in place of what writes, views in place of reports. A command that writes by a time of
- * its own has no such form: applications go by the database's clock. */
+ * its own has no such form: applications go by the database's clock. Nor has a report that needs
+ * all columns, which views do not have. */
 static bool can_narrow(const struct pg_store *pg)
 {
     bool has_form = false;
     for (int i = 0; i < pg->nqueue; i++)
         has_form = has_form || (pg_statements[pg->queue[i].statement].forms & PG_FORM_NARROW);
     bool is_report = pg->phase == PG_READY && pg->call->op == STORE_REPORT;
-    bool is_timed = is_report && pg_report_is_timed((struct store_report *)pg->call);
-    return pg_is_denied(&pg->call->err) && !pg->narrow && has_form && !is_timed;
+    bool has_one_form = is_report && pg_report_has_one_form((struct store_report *)pg->call);
+    return pg_is_denied(&pg->call->err) && !pg->narrow && has_form && !has_one_form;
 }
 
 static void send_narrow(struct pg_store *pg)

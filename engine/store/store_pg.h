@@ -210,8 +210,8 @@ int pg_lost(struct err *err, const PGconn *conn, const char *what);
 /* ---- reports ---- */
 /* Checks name and parameters before anything is sent: 0, ERR_NOTFOUND or ERR_INPUT. */
 int pg_report_check(const struct store_report *r, struct err *err);
-/* Whether it was given a time in place of the database's clock. */
-bool pg_report_is_timed(const struct store_report *r);
+/* Whether there is no other form of it for a user who may not read the tables. */
+bool pg_report_has_one_form(const struct store_report *r);
 
 /* ---- blocking ---- */
 /* Runs a statement and reads its first row; blocks. It runs in the connection's open transaction,

@@ -23,10 +23,13 @@ int pg_report_check(const struct store_report *r, struct err *err)
     return 0;
 }
 
-/* Whether the report writes by a time of the caller in place of the database's clock. */
-bool pg_report_is_timed(const struct store_report *r)
+/* It writes by a time of the caller in place of the database's clock, or a column that is left out
+ * would make it wrong. */
+bool pg_report_has_one_form(const struct store_report *r)
 {
     const struct sql_statement *s = &pg_statements[find_report(r->name)];
+    if (r->needs_all)
+        return true;
     if (!s->writes)
         return false;
     for (int i = 0; i < r->nparams; i++)
@@ -46,7 +49,7 @@ static bool report_send(struct pg_store *pg, struct store_call *call)
         params[i] = r->params[i];
     if (!(pg_statements[report].writes ? pg_send_writing(pg) : pg_send_reading(pg)))
         return false;
-    unsigned form = pg_report_is_timed(r) ? PG_FORM_PLAIN : pg_narrow_form(pg);
+    unsigned form = pg_report_has_one_form(r) ? PG_FORM_PLAIN : pg_narrow_form(pg);
     return pg_queue_report(pg, (enum pg_statement)report, form, params);
 }
 
@@ -118,9 +121,9 @@ static void leave_out(struct store_report *r, int column)
 static int report_receive(struct pg_store *pg, struct store_call *call)
 {
     struct store_report *r = (struct store_report *)call;
-    bool writes = pg_statements[find_report(r->name)].writes;
+    bool is_whole = r->needs_all || pg_statements[find_report(r->name)].writes;
     if (copy_rows(&r->rows, r->arena, pg_result(pg, 1))) {
-        for (int c = r->rows.columns - 1; pg->narrow && !writes && c >= 0; c--)
+        for (int c = r->rows.columns - 1; pg->narrow && !is_whole && c >= 0; c--)
             if (r->rows.kinds[c] == CELL_JSON)
                 leave_out(r, c);
         return 0;

@@ -32,6 +32,7 @@ struct store_report {
     const char *const *params;      /* NULL is SQL NULL */
     int nparams;
     struct arena *arena;            /* the caller's; the rows live there */
+    bool needs_all;                 /* who may not read all columns is refused, and told the GRANT */
     /* out */
     struct store_rows rows;
     const char *left_out;           /* a column that this user may not read, and that the rows lack */
