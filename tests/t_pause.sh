@@ -213,6 +213,23 @@ a_forgotten_one() {
         "warn   pauses: job on (0 checks, since "
 }
 
+# The clock of a replay goes on when what was paused is in the slot after it, not before.
+by_a_replay() {
+    local ran
+    a_clean_store
+    "$P" --quiet --now 2026-03-01T00:00Z enqueue row 1 noop 2026-03-01T00:15:00Z >/dev/null
+    "$P" --quiet pause --job noop
+    ok "$STORE_NAME: a replay past what is paused" "$P" --quiet replay --from 2026-03-01T00:00Z \
+        --to 2026-03-01T00:30Z
+    is "$STORE_NAME: it waits" "$(paused) $(archived)" "1 0"
+    "$P" --quiet --now 2026-03-01T00:31Z resume --job noop >/dev/null
+    ok "$STORE_NAME: a replay after it was resumed" "$P" --quiet replay --from 2026-03-01T00:31Z \
+        --to 2026-03-02T06:00Z
+    ran=$("$P" history --json | json '[r["slot_at"] for r in j]')
+    has "$STORE_NAME: it runs in the slot after that" "$ran" "2026-03-01T00:45:"
+    is "$STORE_NAME: and does not wait" "$(paused) $(pending)" "0 0"
+}
+
 bad_words() {
     a_clean_store
     fails_with 2 "expected one of --job JOB, --entity" "$P" pause
@@ -232,6 +249,7 @@ bad_words() {
 
 on_each_store while_it_runs
 on_each_store by_runs
+on_each_store by_a_replay
 on_each_store reports
 on_each_store two_pauses
 on_each_store of_a_schedule

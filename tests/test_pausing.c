@@ -76,6 +76,29 @@ static void it_is_asked_first_of_all_and_each_second(void)
     end();
 }
 
+/* A replay's clock stands still meanwhile. Of a second pass nobody knows when it is over. */
+static void the_slots_of_pauses_that_are_ending_are_emptied_when_each_was_passed_over_once(void)
+{
+    begin();
+    CU_ASSERT_FALSE(pausing_is_emptying(&p, &x.plan_env));
+    told(5, &on);
+    CU_ASSERT_FALSE(pausing_is_emptying(&p, &x.plan_env));
+    told(6, &ending);
+    CU_ASSERT_TRUE(pausing_is_emptying(&p, &x.plan_env));
+    pausing_tick(&p, &x.plan_env);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x.targets.first);
+    CU_ASSERT_TRUE(pausing_is_emptying(&p, &x.plan_env));
+    targets_remove(&x.targets, x.targets.first);
+    CU_ASSERT_FALSE(pausing_is_emptying(&p, &x.plan_env));
+    fixture_now_us += 30 * SECOND;
+    pausing_tick(&p, &x.plan_env);
+    CU_ASSERT_PTR_NOT_NULL(x.targets.first);
+    CU_ASSERT_FALSE(pausing_is_emptying(&p, &x.plan_env));
+    told(7, &ending);
+    CU_ASSERT_TRUE(pausing_is_emptying(&p, &x.plan_env));
+    end();
+}
+
 static void a_pulse_stands_for_the_question(void)
 {
     begin();
@@ -177,6 +200,7 @@ static void the_slot_of_a_pause_is_emptied_at_a_walk(void)
 static const struct test tests[] = {
     TEST(it_is_asked_first_of_all_and_each_second),
     TEST(a_pulse_stands_for_the_question),
+    TEST(the_slots_of_pauses_that_are_ending_are_emptied_when_each_was_passed_over_once),
     TEST(a_lower_number_is_a_change_too),
     TEST(the_slot_of_a_pause_that_was_resumed_is_opened),
     TEST(each_pause_that_was_resumed_has_its_turn),

@@ -108,6 +108,7 @@ static void connect_parts(struct engine *e)
         .health = &e->health,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
+        .pausing = &e->pausing,
         .agenda = &e->agenda,
         .wake = &e->wake_plan,
         .is_idle = engine_is_idle,

@@ -33,6 +33,7 @@ static void open_resumed(struct pausing *p, const struct plan_env *env, int64_t 
     int opened = 0;
     for (int i = 0; i < p->pauses.n && opened < OPEN_AT_ONCE; i++) {
         p->turn = (p->turn + 1) % p->pauses.n;
+        p->looked++;
         const struct pause *one = &p->pauses.all[p->turn];
         if (one->is_on || plan_has_target(env, one->slot))
             continue;
@@ -100,6 +101,8 @@ static bool take(struct pausing *p, const struct store_pauses *reply)
     p->nending = 0;
     for (int i = 0; i < p->pauses.n; i++)
         p->nending += !p->pauses.all[i].is_on;
+    p->looked = 0;
+    p->is_emptied = false;
     p->end_us = p->open_us = 0;
     p->open_pause_us = OPEN_US;
     return true;
@@ -144,6 +147,17 @@ bool pausing_errand_done(struct pausing *p, const struct plan_env *env, const st
     if (!result->rc)
         asked(p, env, &result->reply->pauses, changed);
     return true;
+}
+
+bool pausing_is_emptying(struct pausing *p, const struct plan_env *env)
+{
+    if (!p->nending || p->is_emptied)
+        return false;
+    p->is_emptied = p->looked >= p->pauses.n;
+    for (int i = 0; p->is_emptied && i < p->pauses.n; i++)
+        if (!p->pauses.all[i].is_on && plan_has_target(env, p->pauses.all[i].slot))
+            p->is_emptied = false;
+    return !p->is_emptied;
 }
 
 /* ---- how fast the slot of a pause is emptied ---- */

@@ -17,6 +17,8 @@ struct pausing {
     struct pauses pauses;
     struct arena *arena;            /* they live here */
     int nending;                    /* of them */
+    int looked;                     /* places in the list that were looked at since it was known */
+    bool is_emptied;                /* of each that is ending, the slot was passed over once */
     int turn;                       /* the one that was opened last, or a place in an older list */
     int64_t ask_us, end_us, open_us;    /* not before */
     int64_t open_pause_us;
@@ -32,6 +34,10 @@ void pausing_tick(struct pausing *p, const struct plan_env *env);
 /* An errand has come back. False: it is none of these. *changed: what waits may be paused now. */
 bool pausing_errand_done(struct pausing *p, const struct plan_env *env, const struct errand_result *result,
                          bool *changed);
+
+/* Checks of pauses that are ending may still have to be moved: the slot of one of them was not
+ * passed over yet. A pass may leave rows that are locked or damaged: no other one is waited for. */
+bool pausing_is_emptying(struct pausing *p, const struct plan_env *env);
 
 enum { PAUSING_PAGE = 500 };
 

@@ -18,6 +18,8 @@
 #include "targets.h"
 #include "trouble.h"
 
+struct pausing;
+
 struct plan_env {
     const struct settings *settings;
     struct log *log;
@@ -32,6 +34,7 @@ struct plan_env {
     struct health *health;
     struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
     struct totals *totals;
+    struct pausing *pausing;
     struct trouble *trouble;        /* what a command tells at its end */
     struct agenda *agenda;
     struct alarm *wake;             /* when tick must be called at the latest: plan_wake_at */

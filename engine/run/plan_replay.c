@@ -1,6 +1,7 @@
 /* plan_replay.c - the past (or the future) as fast as it goes: the virtual clock jumps from one
  * slot that holds checks to the next. The store is relaxed: a replay that was cut off is simply
  * started again, so no settle waits for the disk by itself. */
+#include "pausing.h"
 #include "plans.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
@@ -25,7 +26,7 @@ static void replay_tick(const struct plan_env *env, void *state)
         else if (p->catchup.step == CATCHUP_DONE && p->step == STEP_CLOSE)
             p->step = STEP_ASK;
     }
-    if (p->step == STEP_ASK)
+    if (p->step == STEP_ASK && !pausing_is_emptying(env->pausing, env))
         plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->next, .before = end_of(env, p) + 1 });
     if (p->step == STEP_KEEP)
         /* what was written is on disk when it comes back */
@@ -39,10 +40,13 @@ static void close_slots(struct plan_replay *p, int then)
     catchup_begin(&p->catchup, TARGET_SWEEP, false, 0, false);
 }
 
-/* A time that is no slot is the sweep's to mend. */
+/* A time that is no slot is the sweep's to mend. What a pause that is ending has held goes to the
+ * slot after this moment: until it is there, the clock stands still, and it is asked again. */
 static void have_asked(const struct plan_env *env, struct plan_replay *p, const struct store_late_slot *late)
 {
     int64_t slot = late->slot;
+    if (pausing_is_emptying(env->pausing, env))
+        return;
     if (!slot && late->until) {
         p->next = late->until;
         return;
@@ -89,6 +93,8 @@ static void replay_target_over(const struct plan_env *env, void *state, const st
         catchup_target_over(env, &p->catchup, target);
         return;
     }
+    if (target->slot != p->next - 1)
+        return;                         /* a look at the slot of a pause */
     if (p->slots - p->closed_slots >= CLOSE_EVERY)
         close_slots(p, STEP_CLOSE);
     else
