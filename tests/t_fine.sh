@@ -4,7 +4,7 @@
 # seconds that were missed are made up for, by two daemons together, each check once; an AGAIN moves
 # on by seconds; and a daemon that is killed leaves nothing behind for good.
 # not for coverage
-# about 50 s
+# about 60 s
 # night: it waits for seconds
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
@@ -130,6 +130,20 @@ by_a_run() {
         "$(runs_of run) $(runs_of now) $(pending)" "$MISSED 1 0"
 }
 
+# Occurrences of a schedule that were missed are seconds, too, one after the other: a run stays for
+# all of them. Days are long, so that none ends meanwhile.
+by_a_run_that_makes_up() {
+    local from; from=$(date -u -d '-5 days' +%FT12:00:00Z)
+    while [ $(($(now) % 86400)) -gt 86300 ]; do sleep 1; done
+    a_clean_store --slot-length 1d
+    ok "$STORE_NAME: a schedule of five days ago" "$P" --quiet --now "$from" \
+        schedule add daily row daily witness --cron @daily --missed run_all
+    ok "$STORE_NAME: one run" "$P" --quiet run
+    is "$STORE_NAME: a run makes up for all of them" "$(runs_of daily) $(q "SELECT count(*) FROM {future_job}
+        WHERE <next_check_at> > $(now)")" "5 1"
+    a_clean_store
+}
+
 # The clock of the database is months ahead of that time, or behind it.
 by_a_run_at_a_set_time() {
     local day
@@ -149,6 +163,7 @@ at_once_is_at_once() {
     by_a_run_at_a_set_time
     early_in_a_slot
     by_a_run
+    by_a_run_that_makes_up
     while_a_daemon_idles
     [ "$STORE_NAME" = sqlite ] || a_late_commit
     kill -TERM "$(pid_of daemon)"

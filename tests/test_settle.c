@@ -1,6 +1,7 @@
 /* test_settle.c - which answers go into a settle, and what becomes of them when it comes back. */
 #include <string.h>
 
+#include "../engine/rules/slot.h"
 #include "../engine/run/settle.h"
 #include "lane_env_fixture.h"
 
@@ -109,6 +110,27 @@ static void what_is_written_is_counted_and_over(void)
     CU_ASSERT_FALSE(x.health.is_degraded);
     CU_ASSERT_EQUAL(x.health.settled_us, fixture_now_us);
     end();
+}
+
+/* A `run` stays for what it makes up for itself, and not for what comes in the next full slot. */
+static void a_missed_occurrence_that_was_filed_into_this_full_slot_is_noted(void)
+{
+    static const struct { bool renews; int64_t later_s; bool is_noted; } all[] = {
+        { true, 5, true }, { false, 5, false }, { true, 900, false }, { true, 905, false },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        begin(1, 0);
+        int64_t slot = slot_floor(clocks_now(&x.clocks, fixture_now_us), x.clocks.slot_length_s);
+        fixture_now_us += (slot + x.clocks.slot_length_s) * S - clocks_now_us(&x.clocks, fixture_now_us);
+        slot += x.clocks.slot_length_s;
+        page->checks[0].settlement.renews = all[i].renews;
+        page->checks[0].settlement.next_at = slot + all[i].later_s;
+        fill();
+        is_taken(0);
+        CU_ASSERT_EQUAL(x.totals.made_up_until, all[i].is_noted ? slot + all[i].later_s : 0);
+        CU_ASSERT_EQUAL(x.totals.filed_until, 0);
+        end();
+    }
 }
 
 static void a_locked_row_is_tried_for_half_a_minute_and_then_left_alone(void)
@@ -277,6 +299,7 @@ static const struct test tests[] = {
     TEST(a_page_is_due_when_all_is_answered_or_the_oldest_answer_has_waited),
     TEST(answers_are_sent_in_the_order_of_their_ids_and_twins_apart),
     TEST(what_is_written_is_counted_and_over),
+    TEST(a_missed_occurrence_that_was_filed_into_this_full_slot_is_noted),
     TEST(a_locked_row_is_tried_for_half_a_minute_and_then_left_alone),
     TEST(at_a_stop_a_locked_row_is_left_after_a_second),
     TEST(a_refused_value_is_found_by_halving),

@@ -14,6 +14,7 @@ struct totals {
     int64_t slots, held_by_others;
     int64_t events;                 /* that settles have written */
     int64_t filed_until;            /* the last second of an attempt in this full slot, or of a filing */
+    int64_t made_up_until;          /* the last second in this full slot of a missed occurrence */
     int64_t delivered_until;        /* the last one into which a settle filed a delivery, or a later one */
     /* a check that was due was left behind, and the log says so: a command's exit code does, too */
     bool skipped_some;

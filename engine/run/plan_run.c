@@ -217,18 +217,43 @@ static void fine_turn(const struct plan_env *env, struct plan_run *p)
         plan_wake_at(env, p->fine.next_us);
 }
 
+/* All that has been found is over, and there may be more by then. */
+static bool is_last(const struct plan_env *env, const struct plan_run *p)
+{
+    return p->step == STEP_END && !p->slot && !env->clocks->virtual_now && plan_is_idle(env);
+}
+
+static void stay_until(const struct plan_env *env, struct plan_run *p, int64_t slot)
+{
+    int64_t now = plan_now(env);
+    p->fine_until = slot > now ? slot : now;
+    p->fine.next_us = 0;
+    p->step = STEP_FINE;
+    plan_wake_at(env, plan_mono_us(env));
+}
+
+/* Missed occurrences of a schedule that has `run_all`, one after the other: each files the next.
+ * They come up to the end of the full slot in which the first one did; then they are the next
+ * run's, or a check that keeps up with the clock would keep this run for ever. */
+static void make_up(const struct plan_env *env, struct plan_run *p)
+{
+    int64_t until = env->totals->made_up_until;
+    if (!is_last(env, p) || until <= p->fine_until)
+        return;
+    if (!p->makes_up_before)
+        p->makes_up_before = slot_next(until, env->clocks->slot_length_s);
+    if (until < p->makes_up_before)
+        stay_until(env, p, until);
+}
+
 /* Checks of fine slots emit events, too. Their deliveries are made as well; what these file is the
  * next run's. */
 static void deliver_late(const struct plan_env *env, struct plan_run *p)
 {
-    bool is_last = p->step == STEP_END && !p->slot && !env->clocks->virtual_now && plan_is_idle(env);
-    if (!is_last || p->delivers_late || env->totals->delivered_until <= p->fine_until)
+    if (!is_last(env, p) || p->delivers_late || env->totals->delivered_until <= p->fine_until)
         return;
-    int64_t now = plan_now(env);
     p->delivers_late = true;
-    p->fine_until = env->totals->delivered_until > now ? env->totals->delivered_until : now;
-    p->fine.next_us = 0;
-    p->step = STEP_FINE;
+    stay_until(env, p, env->totals->delivered_until);
 }
 
 /* Once its own slot is over, nothing is added before all that is under way is over, too. */
@@ -255,9 +280,11 @@ static void run_tick(const struct plan_env *env, void *state)
     if (p->step == STEP_SLOT && plan_is_idle(env))
         begin_catchup(env, p);
     catchup_turn(env, &p->step, &p->catchup, STEP_FINE);
-    deliver_late(env, p);
     if (is_at_work(env, p))
         fine_turn(env, p);
+    /* behind it: it may just have come to the end, and nothing is under way */
+    make_up(env, p);
+    deliver_late(env, p);
     closing_tick(env, &p->step, &p->pruning);
 }
 

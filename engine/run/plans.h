@@ -15,6 +15,7 @@ struct plan_run {
     int step;
     struct fine_pulse fine;
     int64_t fine_until;             /* what was filed in fine slots up to there is run; 0: not known yet */
+    int64_t makes_up_before;        /* missed occurrences from there on are the next run's; 0: none came */
     bool delivers_late;             /* it looks once more, for what checks of these slots have emitted */
     int64_t fine_from;              /* at a set time: where to look for the next fine slot; 0: at the first */
     int64_t begin_us;               /* a cron that fired a moment early waits until then; 0: need not */

@@ -229,13 +229,15 @@ static bool files_delivery(const struct settlement *s)
     return s->digest && s->digest->files;
 }
 
+/* By how much a settle that came after a second, and so files into the next ones, is late. */
+enum { AT_MOST_LATER_S = 2 };
+
 /* What a `run` stays for. Where a settle came after the second of an attempt, the next seconds take
  * its place. A delivery is filed in the first of these, also where that lies behind the next full
  * slot. What else moves by seconds, after a back-off or because its job says so, may be minutes
  * away, and a `run` is to end. */
 static void note_fine_slot(const struct ended *x, const struct settlement *s)
 {
-    enum { AT_MOST_LATER_S = 2 };
     int32_t length_s = x->env->clocks->slot_length_s;
     bool delivers = files_delivery(s), is_attempt = !s->ends && s->is_attempt;
     if (!delivers && !is_attempt)
@@ -250,6 +252,20 @@ static void note_fine_slot(const struct ended *x, const struct settlement *s)
         x->env->totals->filed_until = slot;
 }
 
+/* A missed occurrence that is made up for is filed into a second of the full slot that runs, when
+ * the one before is over. A `run` stays for these, up to the next full slot: with one of them a
+ * call, it would never have made up for all. */
+static void note_made_up(const struct ended *x, const struct settlement *s)
+{
+    int32_t length_s = x->env->clocks->slot_length_s;
+    int64_t now = clocks_now(x->env->clocks, x->now_us);
+    if (!s->renews || !slot_is_fine(s->next_at, length_s))
+        return;
+    int64_t slot = s->next_at > now ? s->next_at : now + AT_MOST_LATER_S;
+    if (slot < slot_next(now, length_s) && slot > x->env->totals->made_up_until)
+        x->env->totals->made_up_until = slot;
+}
+
 static int events_of(const struct settlement *s)
 {
     int n = 0;
@@ -261,6 +277,7 @@ static int events_of(const struct settlement *s)
 static void count_written(struct ended *x, const struct settlement *s)
 {
     note_fine_slot(x, s);
+    note_made_up(x, s);
     x->env->totals->events += events_of(s);
     counts_add_settled(&x->bucket->counts, s);
     bool went_well = s->outcome == OUTCOME_DONE || s->outcome == OUTCOME_AGAIN;
