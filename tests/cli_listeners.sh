@@ -86,6 +86,30 @@ print(len(j), [f[1][:20] for f in j])')" \
 }
 on_each_store compares
 
+digests() {
+    "$P" doctor --json "$@" | json '[(f["level"], f["found"]) for f in j if f["what"] == "digests"]'
+}
+# Whoever deletes the row of the check has ended it, and no application can by a call.
+stands_still() {
+    cfg late shop1 '{ name = "late"; events = "order.*"; job = "mail"; digest = "15m"; },
+        { name = "day"; events = "*"; job = "tell"; digest = "cron 0 8 * * *"; }'
+    cfg none shop1 "$HOOK"
+    "$P" init --config late.cfg >/dev/null
+    is "$STORE_NAME: no engine has filed them yet" "$(digests --config late.cfg)" \
+        "[('warn', 'no check waits for that of the listener late, day')]"
+    run late
+    is "$STORE_NAME: a digest has its check" "$(digests --config late.cfg)" \
+        "[('ok', '2, and a check waits for each')]"
+    is "$STORE_NAME: without digests there is nothing to look at" "$(digests --config none.cfg)" "[]"
+    "$P" resolve prescient.digest day --config late.cfg >/dev/null
+    is "$STORE_NAME: one is missing" "$(digests --config late.cfg)" \
+        "[('warn', 'no check waits for that of the listener day')]"
+    has "$STORE_NAME: what to do" "$("$P" doctor --config late.cfg)" "prescient run files it now, a daemon"
+    run late
+    is "$STORE_NAME: which helps" "$(digests --config late.cfg)" "[('ok', '2, and a check waits for each')]"
+}
+on_each_store stands_still
+
 daemons() {
     cfg a shop1 "$HOOK"
     cfg b shop2 ""

@@ -15,6 +15,7 @@
 #include "../rules/slot.h"
 #include "app.h"
 #include "compared.h"
+#include "missing_digests.h"
 #include "probe.h"
 #include "put_off.h"
 #include "refused.h"
@@ -412,6 +413,21 @@ static void look_at_listeners(struct doctor *d)
         finding(d, OK, "listeners", all.words, NULL);
 }
 
+/* Nothing else shows that a digest stands still: its listener hears nothing, and nothing fails. */
+static void look_at_digests(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct missing_digests missing;
+    if (missing_digests_ask(d->app, &missing, &err) < 0)
+        finding_err(d, "digests", &err, NULL);
+    else if (missing.n)
+        finding(d, WARN, "digests", text(d, "no check waits for that of the listener %s", missing.names),
+                "prescient run files it now, a daemon with these settings within the hour; what was emitted "
+                "since its last digest comes in the next one");
+    else if (missing.digests)
+        finding(d, OK, "digests", text(d, "%d, and a check waits for each", missing.digests), NULL);
+}
+
 static void look_at_pauses(struct doctor *d)
 {
     struct err err = { 0 };
@@ -604,6 +620,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_waiting_jobs, true },
     { look_at_refused, true },
     { look_at_listeners, true },
+    { look_at_digests, true },
     { look_at_pauses, true },
     { look_at_schedules, true },
     { look_inside, true },
