@@ -314,6 +314,65 @@ void a_digest_that_was_resolved_begins_anew(void)
     IS(0, deliveries());
 }
 
+/* It is over, and waits no more. */
+static void end_at(int64_t slot, enum outcome outcome)
+{
+    struct due due = due_at(slot);
+    struct store_settle s = STORE_SETTLE_INIT;
+    due.answer = (struct settlement){ .check = &due.page.checks[0], .ends = true, .outcome = outcome };
+    s.lease = due.lease;
+    s.now = slot + 5;
+    s.settlements = &due.answer;
+    s.n = 1;
+    IS(0, fixture_call(&s.call));
+    IS(1, s.touched);
+    check_rows_free(&due.page);
+    IS(0, REPORT("list", DIGEST_ENTITY, NULL, NULL, NULL, NULL, NULL).rows);
+}
+
+/* Whoever has ended it: what came in between is in the next digest, and nothing twice. */
+void a_digest_whose_check_was_gone_reads_on_where_it_was(void)
+{
+    WITH_STORE();
+    keep();
+    emit_one("order.late", "1");
+    CU_ASSERT_TRUE(tell_at(FIRST));
+    emit_one("order.late", "2");
+    end_at(FIRST + LENGTH, OUTCOME_JOB_BROKEN);
+    emit_one("order.late", "3");
+    IS(1, keep_at("mail", TERMS_OF("900"), FIRST + 2 * LENGTH, NOW));
+    CU_ASSERT_TRUE(tell_at(FIRST + 2 * LENGTH));
+    IS(2, deliveries());
+    json_t *data = data_of(1);
+    IS(2, count_in(data, "count"));
+    IS(2, count_in(json_array_get(json_object_get(data, "events"), 0), "data"));
+    json_decref(data);
+}
+
+void a_digest_that_no_settings_had_for_the_horizon_begins_anew(void)
+{
+    WITH_STORE();
+    keep();
+    emit_one("order.late", NULL);
+    end_at(FIRST, OUTCOME_UNKNOWN_JOB);
+    IS(1, keep_at("mail", TERMS_OF("900"), FIRST + LENGTH, NOW));
+    CU_ASSERT_FALSE(tell_at(FIRST + LENGTH));
+    IS(0, deliveries());
+}
+
+/* Its cursor is that of the check which is left. */
+void a_resolve_of_another_job_leaves_a_digest_its_cursor(void)
+{
+    WITH_STORE();
+    keep();
+    emit_one("order.late", NULL);
+    struct store_rows rows = REPORT("resolve", DIGEST_ENTITY, "late", "post", text_of(NOW));
+    TEXT_IS("0", cell(&rows, 0, "resolved"));
+    IS(0, keep());
+    CU_ASSERT_TRUE(tell_at(FIRST));
+    IS(1, deliveries());
+}
+
 /* The next digest that has anything to tell says so, and the one after it does not. */
 void a_digest_says_that_events_were_pruned_before_it_read_them(void)
 {

@@ -263,6 +263,9 @@
     X(a_digest_is_cut_at_48_kib_on_whole_events)                                                             \
     X(the_check_of_a_digest_follows_the_settings)                                                            \
     X(a_digest_that_was_resolved_begins_anew)                                                                \
+    X(a_digest_whose_check_was_gone_reads_on_where_it_was)                                                   \
+    X(a_digest_that_no_settings_had_for_the_horizon_begins_anew)                                             \
+    X(a_resolve_of_another_job_leaves_a_digest_its_cursor)                                                   \
     X(a_digest_says_that_events_were_pruned_before_it_read_them)                                             \
     X(retry_leaves_digests_alone)                                                                            \
     X(nobody_asks_for_a_digest)                                                                              \

@@ -25,6 +25,10 @@ static void nobody_asks_for_a_check_of_the_entity_of_deliveries(void)
                                      "events file them");
     e.kind = EFFECT_RESOLVE;
     CU_ASSERT_EQUAL(effect_check(&e, &err), 0);
+    e.entity_name = "prescient.digest";
+    CU_ASSERT_EQUAL(effect_check(&e, &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "entity name: found prescient.digest, which stands for digests: no job "
+                                     "ends one, `prescient resolve` does");
     CU_ASSERT_EQUAL(field_check_entity("entity", "prescient.digest", &err), ERR_INPUT);
     CU_ASSERT_STRING_EQUAL(err.text, "entity: found prescient.digest, which stands for digests: only engines "
                                      "file them, as listeners in the settings say");

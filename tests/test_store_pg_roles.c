@@ -127,6 +127,36 @@ static void what_an_enqueuer_may_not_it_cannot(void)
     SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
 }
 
+/* It would be filed anew within the hour, and in between its listener hears of nothing. */
+static void an_enqueuer_leaves_digests_alone(void)
+{
+    WITH_ROLES();
+    PQclear(pgfx_ask(pgfx.app, "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at, terms) SELECT prescient.bucket_of('prescient.digest', "
+                     "'late'), 'prescient.digest', 'late', 'mail', '2100-01-01 00:00+00', "
+                     "'2100-01-01 00:00+00', 'schedule \"late\" every 900 bias 0 missed run_once digest "
+                     "\"late\"'"));
+    static const char *const attempts[] = {
+        "SELECT prescient.resolve('prescient.digest', 'late')",
+        "SELECT prescient.resolve('prescient.digest', 'none')",
+        "SELECT prescient.resolve('prescient.digest', 'late', 'mail')",
+        "SELECT prescient.reschedule('prescient.digest', 'late', 'mail', '8000-01-01 00:00+00'::timestamptz)",
+        "SELECT prescient.enqueue('prescient.digest', 'late', 'mail', now(), NULL, 'replace')",
+        "SELECT prescient.schedule('s', 'prescient.digest', 'late', 'mail', interval '1 hour')",
+    };
+    for (size_t i = 0; i < sizeof attempts / sizeof *attempts; i++) {
+        PGresult *r = pgfx_ask(pg_roles.shop, "%s", attempts[i]);
+        CU_ASSERT_EQUAL(PQresultStatus(r), PGRES_FATAL_ERROR);
+        CU_ASSERT_PTR_NOT_NULL(strstr(PQerrorMessage(pg_roles.shop), "prescient.digest, which stands for "
+                                      "digests: only engines "));
+        PQclear(r);
+    }
+    SQL_IS("mail 2100-01-01 00:00:00+00",
+           "SET timezone = UTC; SELECT string_agg(job_exec || ' ' || next_check_at, ',') FROM "
+           "prescient.future_job");
+    SQL_IS("1", "SELECT prescient.resolve('prescient.digest', 'late')");
+}
+
 /* The values of others do not come back in the words of an error. */
 static void errors_show_no_row_of_somebody_else(void)
 {
@@ -355,6 +385,7 @@ static const struct test tests[] = {
     TEST(whoever_makes_tables_with_its_owners_rights_says_where),
     TEST(an_enqueuer_may_call_the_api_and_nothing_else),
     TEST(what_an_enqueuer_may_not_it_cannot),
+    TEST(an_enqueuer_leaves_digests_alone),
     TEST(errors_show_no_row_of_somebody_else),
     TEST(a_cast_of_the_callers_own_is_never_called),
     TEST(an_engine_owns_nothing_and_changes_no_schema),

@@ -88,6 +88,8 @@ static void a_view_refuses_in_words(void)
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) VALUES "
            "('orders', '1', 'look', 1, '{')");
     SQL_IS("0", "SELECT count(*) FROM prescient_future_job");
+    SQL_IS("prescient: entity_name is prescient.digest, which stands for digests: prescient resolve ends one",
+           "INSERT INTO prescient_resolve (entity_name, entity_key) VALUES ('prescient.digest', 'late')");
 }
 
 static void long_text_of_all_letters_passes_and_one_bad_byte_at_its_end_does_not(void)

@@ -36,6 +36,13 @@ static inline bool check_is_digest(const struct check *c)
     return c->terms && !strcmp(c->entity_name, DIGEST_ENTITY);
 }
 
+/* The settle ends it as no settings have had it for the horizon: what has come since is nobody's.
+ * Whoever else ends the check of a digest leaves its cursor to the one that is filed next. */
+static inline bool digest_is_forgotten(const struct settlement *s)
+{
+    return s->ends && !s->renews && s->outcome == OUTCOME_UNKNOWN_JOB && check_is_digest(s->check);
+}
+
 /* What a delivery says before the documents of its events, which "]}" ends. */
 enum { DIGEST_HEAD_SIZE = 128 };
 struct digest_counts {

@@ -1,6 +1,9 @@
 /* effect.c - the fields that each kind of effect must have. */
 #include "effect.h"
 
+#include <string.h>
+
+#include "digest.h"
 #include "field.h"
 
 static int check_target(const struct effect *e, bool needs_job, struct err *err)
@@ -28,12 +31,23 @@ static int check_enqueue(const struct effect *e, struct err *err)
     return field_check_time("time", e->at, err);
 }
 
+/* Its check would be filed anew, and in between nobody would hear of what its listener hears. */
+static int check_resolve(const struct effect *e, struct err *err)
+{
+    int rc = check_target(e, false, err);
+    if (rc < 0 || strcmp(e->entity_name, DIGEST_ENTITY) != 0)
+        return rc;
+    return err_set(err, ERR_INPUT,
+                   "entity name: found " DIGEST_ENTITY
+                   ", which stands for digests: no job ends one, `prescient resolve` does");
+}
+
 static int check_kind(const struct effect *e, struct err *err)
 {
     switch (e->kind) {
     case EFFECT_EMIT: return field_check_name("event name", e->event, err);
     case EFFECT_ENQUEUE: return check_enqueue(e, err);
-    case EFFECT_RESOLVE: return check_target(e, false, err);
+    case EFFECT_RESOLVE: return check_resolve(e, err);
     }
     return err_set(err, ERR_INPUT, "kind: found %d, expected emit, enqueue or resolve", (int)e->kind);
 }

@@ -1473,11 +1473,12 @@ SELECT r.refiled, r.doubles, coalesce(r.one, '') AS one FROM prescient.refile_bu
 SELECT r.filed FROM prescient.repair_schedules(NULL, 1000000, NULL) r
 
 -- name: keep_digests
--- The checks of digests, by listener; :buckets are those of the checks. A missing one is filed,
--- with a cursor behind all that may be read; the cursor of one that is there stays. What another
--- engine has filed meanwhile is there. A check whose job or terms are others gets new ones, and
--- never waits longer than before: engines with different settings could else move it on for ever.
--- One whose slot has begun may be under way. The transaction's id comes before the clock.
+-- The checks of digests, by listener; :buckets are those of the checks. A missing one is filed. Its
+-- cursor stays, so that no event is skipped; a listener that has none gets one behind all that may
+-- be read. What another engine has filed meanwhile is there. A check whose job or terms are others
+-- gets new ones, and never waits longer than before: engines with different settings could else
+-- move it on for ever. One whose slot has begun may be under way. The transaction's id comes before
+-- the clock.
 -- in: now timestamptz?, listeners text[], buckets int4[], jobs text[], terms text[],
 -- in: first_at timestamptz[]
 -- out: filed int8
@@ -1511,19 +1512,23 @@ filed AS (
                         WHERE f.bucket = w.bucket AND f.entity_name = 'prescient.digest'
                           AND f.entity_key = w.listener)
         ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
-    RETURNING entity_key),
+    RETURNING 1),
 last AS MATERIALIZED (
     SELECT e.generation, e.xid, e.id FROM prescient.event e
      WHERE {events_readable} ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT 1),
 made AS (
-    INSERT INTO prescient.cursor AS c (kind, name, generation, xid, id)
+    INSERT INTO prescient.cursor (kind, name, generation, xid, id)
     SELECT 'digest', w.listener, coalesce(l.generation, 0), coalesce(l.xid, '0'), coalesce(l.id, 0)
       FROM wanted w LEFT JOIN last l ON true
-        ON CONFLICT (kind, name) DO UPDATE
-       SET generation = excluded.generation, xid = excluded.xid, id = excluded.id, moved_at = NULL,
-           pruned_at = NULL
-     WHERE c.name IN (SELECT f.entity_key FROM filed f))
+        ON CONFLICT (kind, name) DO NOTHING)
 SELECT (SELECT count(*) FROM changed) + (SELECT count(*) FROM filed) AS filed
+
+-- name: forget_digest
+-- Behind the statement that has ended the check of a digest, in its transaction: if that has
+-- touched nothing, the check is there, and its cursor stays.
+-- in: listener text
+-- out: forgotten text?
+SELECT prescient.forget_digest(:listener)::text AS forgotten
 
 -- name: note_listeners
 -- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../base/settings.h"
+#include "../rules/digest.h"
 #include "../rules/slot.h"
 #include "store_pg_ops.h"
 
@@ -421,6 +422,18 @@ static bool send_digests(struct pg_store *pg, const struct store_settle *s)
     return true;
 }
 
+/* No settings have had these listeners for the horizon. */
+static bool send_forgotten(struct pg_store *pg, const struct store_settle *s)
+{
+    for (int i = 0; i < s->n; i++) {
+        const struct check *c = s->settlements[i].check;
+        if (digest_is_forgotten(&s->settlements[i]) &&
+            !pg_send(pg, PG_FORGET_DIGEST, &(struct pg_forget_digest_in){ .listener = c->entity_key }))
+            return false;
+    }
+    return true;
+}
+
 /* `n`: the first of their results. */
 static int receive_digests(struct pg_store *pg, struct store_settle *s, int n)
 {
@@ -459,7 +472,7 @@ static bool settle_send(struct pg_store *pg, struct store_call *call)
     for (int kind = 0; kind < KINDS; kind++)
         if (shares.of[kind] && !send_columns(pg, s, (enum kind)kind, shares.of[kind], remember))
             return false;
-    return (!has_effects || send_effects(pg, s, &shares)) && send_digests(pg, s);
+    return (!has_effects || send_effects(pg, s, &shares)) && send_digests(pg, s) && send_forgotten(pg, s);
 }
 
 /* ---- what became of it ----------------------------------------------------------------------- */

@@ -362,9 +362,11 @@ struct digest_check {
     int64_t first_at;               /* its first time */
 };
 
-/* Files those that are missing, with a cursor behind the last event that may be read: a new digest
- * begins now. One whose job or terms are others keeps its cursor, and what it was waiting for if
- * that comes sooner; one that is due stays as it is. */
+/* Files those that are missing. A listener that has no cursor gets one behind the last event that
+ * may be read: a new digest begins now. One that has a cursor reads on there, whoever has ended its
+ * check: only the report `resolve`, and the settle that ends it as nobody's, forget it. A check
+ * whose job or terms are others keeps what it was waiting for if that comes sooner; one that is due
+ * stays as it is. */
 struct store_keep_digests {
     struct store_call call;
     const struct digest_check *checks;

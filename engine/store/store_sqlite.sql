@@ -335,13 +335,26 @@ SELECT 'prescient.digest', :listener, :job, :slot, :slot, :terms
                     WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener)
 
 -- name: digest_cursor_make
--- A new digest begins behind all that is there.
--- in: listener text, is_new bool, clock_us timestamptz
+-- A new digest begins behind all that is there. One whose check was missing reads on where it was.
+-- in: listener text, clock_us timestamptz
 INSERT INTO prescient_cursor (kind, name, id, made_at_us)
 SELECT 'digest', :listener, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'prescient_event'), 0),
        :clock_us WHERE true
-    ON CONFLICT (kind, name) DO UPDATE SET id = excluded.id, moved_at_us = NULL, pruned_at_us = NULL
- WHERE :is_new
+    ON CONFLICT (kind, name) DO NOTHING
+
+-- name: digest_end
+-- The view prescient_resolve refuses it to applications. :now NULL: the clock.
+-- in: listener text?, job text?, now timestamptz?
+INSERT INTO prescient_end_checks (entity_name, entity_key, job_exec, now)
+VALUES ('prescient.digest', :listener, :job, :now)
+
+-- name: digest_forget
+-- Where another check of the listener is left, of another job, the cursor is that one's.
+-- in: listener text?
+DELETE FROM prescient_cursor
+ WHERE kind = 'digest' AND name = :listener
+   AND NOT EXISTS (SELECT 1 FROM prescient_future_job
+                    WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener)
 
 -- name: note_listeners
 -- in: engine text?, command text?, file text?, listeners text?, seen_us timestamptz,

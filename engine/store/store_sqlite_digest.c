@@ -37,7 +37,6 @@ static int64_t keep_one(struct sqlite_store *db, struct err *err, const struct d
         return filed;
     int64_t rc = sqlite_run(db, err, STATEMENT_DIGEST_CURSOR_MAKE, &(struct sqlite_digest_cursor_make_in){
         .listener = c->listener,
-        .is_new = filed > 0,
         .clock_us = sqlite_clock_us(db),
     });
     return rc < 0 ? rc : filed;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/utf8.h"
+#include "../rules/digest.h"
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 
@@ -405,6 +406,21 @@ static int64_t write_digests(const struct settling *s)
     return 0;
 }
 
+/* No settings have had these listeners for the horizon. */
+static int64_t forget_digests(const struct settling *s)
+{
+    for (int i = 0; i < s->req->n; i++) {
+        const struct settlement *t = &s->req->settlements[i];
+        if (!digest_is_forgotten(t) || t->state != SETTLE_TOUCHED)
+            continue;
+        struct sqlite_digest_forget_in in = { .listener = t->check->entity_key };
+        int64_t rc = sqlite_run(s->db, s->err, STATEMENT_DIGEST_FORGET, &in);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
 static void forget_states(struct store_settle *req)
 {
     req->touched = 0;
@@ -421,7 +437,9 @@ static int64_t settle_under_lease(const struct settling *s)
     if (rc < 0)
         return rc;
     rc = write_effects(s);
-    return rc < 0 ? rc : write_digests(s);
+    if (rc >= 0)
+        rc = write_digests(s);
+    return rc < 0 ? rc : forget_digests(s);
 }
 
 static void find_open_slots(struct settling *s)

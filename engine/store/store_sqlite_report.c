@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../rules/digest.h"
 #include "../rules/pause.h"
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
@@ -68,6 +69,33 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
     return outcome_row(req, outcomes[filed.what], filed.at);
 }
 
+static bool is_of_digests(const char *entity)
+{
+    return entity && !strcmp(entity, DIGEST_ENTITY);
+}
+
+static int64_t end_checks(struct sqlite_store *db, struct store_report *req)
+{
+    return sqlite_run(db, &req->call.err, STATEMENT_RESOLVE, &(struct sqlite_resolve_in){
+        .entity = param(req, 1),
+        .key = param(req, 2),
+        .job = param(req, 3),
+        .now = param(req, 4) ? now_param(db, req, 4) : 0,
+    });
+}
+
+/* With its cursor: the next digest of that listener begins anew. */
+static int64_t end_digest(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_digest_forget_in forgotten = { .listener = param(req, 2) };
+    int64_t rc = sqlite_run(db, &req->call.err, STATEMENT_DIGEST_END, &(struct sqlite_digest_end_in){
+        .listener = param(req, 2),
+        .job = param(req, 3),
+        .now = param(req, 4) ? now_param(db, req, 4) : 0,
+    });
+    return rc < 0 ? rc : sqlite_run(db, &req->call.err, STATEMENT_DIGEST_FORGET, &forgotten);
+}
+
 static int report_resolve(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
@@ -79,12 +107,7 @@ static int report_resolve(struct sqlite_store *db, struct store_report *req)
     });
     if (rc < 0)
         return (int)rc;
-    rc = sqlite_run(db, err, STATEMENT_RESOLVE, &(struct sqlite_resolve_in){
-        .entity = param(req, 1),
-        .key = param(req, 2),
-        .job = param(req, 3),
-        .now = param(req, 4) ? now_param(db, req, 4) : 0,
-    });
+    rc = is_of_digests(param(req, 1)) ? end_digest(db, req) : end_checks(db, req);
     if (rc < 0)
         return (int)rc;
     struct gathering g = { .arena = req->arena };

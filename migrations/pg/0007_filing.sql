@@ -339,6 +339,41 @@ BEGIN
     RETURN (prescient.end_checks_of_row(entity, key, job, at)).ended;
 END $$;
 
+-- Who ends the check of a digest, or moves it, decides for its listener: an application does not.
+CREATE FUNCTION prescient.require_engine_of_digest() RETURNS void LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF NOT has_function_privilege(session_user, 'prescient.resolve_at(text, text, text, timestamptz)',
+                                  'EXECUTE') THEN
+        RAISE EXCEPTION 'prescient: entity is prescient.digest, which stands for digests: only engines end '
+                        'or move them, and user % is none', session_user
+            USING ERRCODE = 'insufficient_privilege',
+                  HINT = 'A member of prescient_engine may: prescient resolve prescient.digest NAME';
+    END IF;
+END $$;
+
+-- A cursor without a check would be that of the check that is filed next. Two engines whose
+-- settings name two jobs can have two checks: the cursor is of both.
+CREATE FUNCTION prescient.forget_digest(listener text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM prescient.cursor c
+     WHERE c.kind = 'digest' AND c.name = listener
+       AND NOT EXISTS (SELECT FROM prescient.future_job f
+                        WHERE f.bucket = prescient.bucket_of('prescient.digest', listener)
+                          AND f.entity_name = 'prescient.digest' AND f.entity_key = listener);
+END $$;
+
+-- It is over, and what has come since goes into no digest: the next one begins anew.
+CREATE FUNCTION prescient.end_digest(listener text, job text, at timestamptz) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    PERFORM prescient.require_engine_of_digest();
+    n := prescient.end_checks('prescient.digest', listener, job, at);
+    PERFORM prescient.forget_digest(listener);
+    RETURN n;
+END $$;
+
 -- Ends the checks of a row, of one job or of all (NULL). Its schedules are switched off first:
 -- nothing here tells whether their checks wait, run, or are missing. One that is off is locked,
 -- too: it may be being switched on. A schedule whose maker has not committed cannot be seen, and so
@@ -360,6 +395,9 @@ BEGIN
     IF NOT prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) THEN
         -- no engine has been here for days: an application must not fail for that
         PERFORM prescient.keep_history_days(1);
+    END IF;
+    IF entity COLLATE "C" = 'prescient.digest' THEN
+        RETURN prescient.end_digest(key, job, at);
     END IF;
     LOOP
         PERFORM FROM prescient.schedule s
@@ -402,6 +440,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     slot timestamptz;
 BEGIN
+    IF entity COLLATE "C" = 'prescient.digest' THEN
+        PERFORM prescient.require_engine_of_digest();
+    END IF;
     PERFORM prescient.require_check(CASE WHEN entity IN ('prescient.event', 'prescient.digest')
                                          THEN 'prescient' ELSE entity END,
                                     key, job, check_at, NULL, 'keep');

@@ -351,6 +351,9 @@ CREATE TRIGGER prescient_resolve_insert INSTEAD OF INSERT ON prescient_resolve
 BEGIN
     SELECT RAISE(ABORT, 'prescient: entity_name and entity_key must be given')
      WHERE NEW.entity_name IS NULL OR NEW.entity_key IS NULL;
+    SELECT RAISE(ABORT,
+          'prescient: entity_name is prescient.digest, which stands for digests: prescient resolve ends one')
+     WHERE NEW.entity_name = 'prescient.digest';
     SELECT RAISE(ABORT, 'prescient: now must be whole seconds since the epoch')
      WHERE NEW.now IS NOT NULL AND (typeof(NEW.now) <> 'integer' OR NEW.now NOT BETWEEN 0 AND 253402300799);
     UPDATE prescient_schedule
