@@ -61,6 +61,18 @@ is "are not sent" "$(wc -l <plain/requests)" "$sent"
 tried "blocks of a payload" 'j["answer"]' "done" '{"blocks": [{"type": "divider"}]}'
 is "that are a list are sent" "$(body 'j["blocks"]')" "[{'type': 'divider'}]"
 
+NUL_WORDS='a NUL has come out of the template; no message can have one'
+sent=$(wc -l <plain/requests)
+job "url = \"$HTTP/status/200\"; text = \"Order \\(.data.raw | fromjson) is late\";"
+tried "a NUL in a text" 'j["answer"], j["note"]' "('final fail', 'text: $NUL_WORDS')" \
+    '{"raw": "\"a\\u0000b\""}'
+job "url = \"$HTTP/status/200\"; text = \"x\"; blocks = \"[.data.raw | fromjson]\";"
+tried "and in blocks" 'j["answer"], j["note"]' "('final fail', 'blocks: $NUL_WORDS')" \
+    '{"raw": "{\"a\\u0000\": 1}"}'
+is "is not sent" "$(wc -l <plain/requests)" "$sent"
+tried "a backslash before u0000" 'j["answer"]' "done" '{"raw": "{\"a\\\\u0000\": 1}"}'
+is "is none" "$(body 'j["blocks"]')" "[{'a\\\\u0000': 1}]"
+
 job "url = \"$HTTP/body/404?no_service\"; text = \"x\";"
 tried "a webhook that is gone" 'j["answer"], j["outcome"], j["note"].split(" ms: ")[1]' \
     "('final fail', 'failed', 'no_service')"

@@ -85,14 +85,32 @@ static char *write_escaped(const struct slack *k, const char *text, const char *
     return message;
 }
 
-static char *fill(struct template *t, struct template_input *input, struct prescient_answer *answer,
-                  int *rc)
+/* As a byte, or in a string of JSON as its escape. A text would end there, and the rest be lost
+ * silently; in blocks it is no letter that Slack shows. */
+static bool has_nul(const char *out, size_t len, bool is_json)
+{
+    if (strlen(out) < len)
+        return true;
+    for (const char *at = out; is_json && (at = strchr(at, '\\')); at += 2)
+        if (!strncmp(at, "\\u0000", 6))
+            return true;
+    return false;
+}
+
+/* NULL: there is no such template, or, with *rc = -1, the check is answered. */
+static char *fill(struct template *t, const char *name, struct template_input *input,
+                  struct prescient_answer *answer, int *rc)
 {
     size_t len;
     char *out = t ? template_fill_or_answer(t, input, &len, answer) : NULL;
     if (t && !out)
         *rc = -1;
-    return out;
+    if (!out || !has_nul(out, len, !strcmp(name, "blocks")))
+        return out;
+    prescient_fail_final(answer, "%s: a NUL has come out of the template; no message can have one", name);
+    *rc = -1;
+    free(out);
+    return NULL;
 }
 
 static char *write_message(const struct slack *k, struct batch_check *one)
@@ -101,8 +119,8 @@ static char *write_message(const struct slack *k, struct batch_check *one)
     if (!input)
         return NULL;
     int rc = 0;
-    char *text = fill(k->text, input, one->answer, &rc), *message = NULL;
-    char *blocks = rc ? NULL : fill(k->blocks, input, one->answer, &rc);
+    char *text = fill(k->text, "text", input, one->answer, &rc), *message = NULL;
+    char *blocks = rc ? NULL : fill(k->blocks, "blocks", input, one->answer, &rc);
     if (!rc && !(message = write_escaped(k, text, blocks)))
         prescient_fail(one->answer, "out of memory for the message");
     free(text);
