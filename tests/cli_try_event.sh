@@ -20,11 +20,12 @@ job() {
     chmod 600 prescient.cfg
 }
 left_out() { grep -qw "$1" "$(dirname "$P")/left_out"; }
+USUAL='{"n": 1.10, "who": "<Zoë>"}'
 # shown WHAT EXPRESSION EXPECTED [OPTION...]: of the JSON; `r` are the lines of the request
 shown() {
     local what=$1 expression=$2 expected=$3; shift 3
     timeout 60 "$P" --store sqlite:none.db --now $NOW try it orders 42 --event order.late \
-        --payload '{"n": 1.10, "who": "<Zoë>"}' --json "$@" >.tried 2>.err
+        --payload "${PAYLOAD:-$USUAL}" --json "$@" >.tried 2>.err
     is "$what" "$(json "(lambda r: ($expression))((j['request'] or '').split('\n'))" <.tried)" "$expected"
 }
 hidden() { is "no secret is shown: $1" "$(grep -c 'secret-8814\|hush' .tried)" 0; }
@@ -54,6 +55,13 @@ is "once" "$(requests) $(last 'j["path"]')" "1 /status/200?team=a&api_key=hush1"
 shown "again" 'j["answer"]' done --send
 is "under another key" "$(tail -2 plain/requests | python3 -c 'import json, sys
 print(len({v for l in sys.stdin for n, v in json.loads(l)["headers"] if n == "Idempotency-Key"}))')" 2
+job webhook "url = \"$HTTP/status/200\"; body = \".data.raw | fromjson\"; method = \"PUT\";"
+NUL='{"raw": "\"a\\u0000b\\u0000\\u0000\\nc\""}'
+PAYLOAD=$NUL shown "a body with NULs is shown whole" 'r[-3:]' "['a\\\\x00b\\\\x00\\\\x00', 'c', '']"
+has "also to people" "$("$P" --store sqlite:none.db --now $NOW try it orders 42 --event order.late \
+    --payload "$NUL" 2>/dev/null)" '> a\x00b\x00\x00'
+PAYLOAD=$NUL shown "and sent as it was shown" 'j["answer"]' done --send
+is "byte by byte" "$(last 'j["body"] == "a\0b\0\0\nc"')" True
 rm plain/requests
 # names KEPT HIDDEN: parameters of the first are shown, of the others not
 names() {

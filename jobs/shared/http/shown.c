@@ -177,6 +177,17 @@ static int put_head(FILE *out, const struct prescient_host *host, const struct f
     return 0;
 }
 
+/* Whole: who is shown it gets a string, which a NUL would end. */
+static void put_body(FILE *out, const char *body, size_t len)
+{
+    const char *end = body + len;
+    for (const char *nul; (nul = memchr(body, '\0', (size_t)(end - body))); body = nul + 1) {
+        fwrite(body, 1, (size_t)(nul - body), out);
+        fputs("\\x00", out);
+    }
+    fwrite(body, 1, (size_t)(end - body), out);
+}
+
 char *shown_request(const struct prescient_host *host, const struct flight *f,
                     const struct flight_request *request, bool hides_path)
 {
@@ -188,7 +199,7 @@ char *shown_request(const struct prescient_host *host, const struct flight *f,
     bool is_whole = !put_head(out, host, f, request, hides_path);
     if (request->body) {
         fputc('\n', out);
-        fwrite(request->body, 1, request->body_len, out);
+        put_body(out, request->body, request->body_len);
         fputc('\n', out);
     }
     is_whole = is_whole && !ferror(out);

@@ -17,7 +17,7 @@ void shown_hide(const struct prescient_host *host, char *text);
 /* "POST https://example.com/hook", a header a line, an empty line, the body. What may let others
  * in is "***": secrets of the settings, a URL that is one, values of headers, and of members of
  * the query, whose names say so, signatures, and with `hides_path` all of the URL behind its host.
- * To be freed; NULL: out of memory. */
+ * A NUL of the body is "\\x00". To be freed; NULL: out of memory. */
 char *shown_request(const struct prescient_host *host, const struct flight *f,
                     const struct flight_request *request, bool hides_path);
 
