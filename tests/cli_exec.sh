@@ -154,6 +154,9 @@ says j_typo '{"agian_at": "+1h"}'
 CODE=1 tried j_typo '"no member" in j["note"], j["effects"]' "(True, [])"
 job j_long "$(shell 'printf {\"done\":true}; head -c 300000 /dev/zero | tr "\\000" " "')" 'answer = "json";'
 CODE=1 tried j_long 'j["note"]' "its answer: found 262145 bytes, expected at most 262144"
+job j_late "$(shell 'head -c 300000 /dev/zero | tr "\\000" " "; printf {\"done\":true}')" 'answer = "json";'
+WHAT="blanks in front of it, too" CODE=1 tried j_late 'j["note"]' \
+    "its answer: found 262145 bytes, expected at most 262144"
 says j_exit '{"done": true}' 'exit 4'
 WHAT="its exit status comes first" CODE=1 tried j_exit 'j["answer"], j["note"]' "('fail', 'exit status 4')"
 

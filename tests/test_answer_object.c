@@ -169,6 +169,11 @@ static void an_answer_has_at_most_256_kib(void)
     answer_object_release(&o);
     CU_ASSERT_EQUAL(take_bytes(json, len + 1, true), ERR_INPUT);
     CU_ASSERT_STRING_EQUAL(err.text, "found 262145 bytes, expected at most 262144");
+    memset(json, ' ', len + 1);             /* an object may follow that there was no room for */
+    CU_ASSERT_EQUAL(take_bytes(json, len + 1, true), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "found 262145 bytes, expected at most 262144");
+    CU_ASSERT_EQUAL(take_bytes(json, len, true), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "found nothing, expected one JSON object");
     free(json);
 }
 

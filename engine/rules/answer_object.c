@@ -309,12 +309,13 @@ static void refuse_text(const char *text, size_t len, const json_error_t *why, s
 static json_t *load(const char *text, size_t len, struct err *err)
 {
     json_error_t why;
-    if (strspn(text, " \t\r\n") == len) {
-        err_set(err, ERR_INPUT, "found nothing, expected one JSON object");
-        return NULL;
-    }
+    /* first: blanks may be only the part of it that there was room for */
     if (len > ANSWER_OBJECT_MAX) {
         err_set(err, ERR_INPUT, "found %zu bytes, expected at most %d", len, ANSWER_OBJECT_MAX);
+        return NULL;
+    }
+    if (strspn(text, " \t\r\n") == len) {
+        err_set(err, ERR_INPUT, "found nothing, expected one JSON object");
         return NULL;
     }
     json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &why);
