@@ -77,12 +77,59 @@ static void bad_listeners_are_refused_with_their_places(void)
           "except = \"a*b\" of a listener: expected" },
         { "listeners = ( { events = \"*\"; job = 5; } );",
           "job = 5 of a listener: expected the name of a job" },
+        { "listeners = ( { events = \"?\"; job = \"hook\"; } );",
+          "events = \"?\" of a listener: expected names of events" },
+        { "listeners = ( { events = \"order.?\"; job = \"hook\"; } );",
+          "a star stands at the end, there is no other pattern (no ?, [ ] or { })" },
+        { "listeners = ( { events = \"order.[ab]\"; job = \"hook\"; } );", "events = \"order.[ab]\" of a" },
+        { "listeners = ( { events = \"order.{a,b}\"; job = \"hook\"; } );", "events = \"order.{a,b}\" of a" },
+        { "listeners = ( { events = \"*\";\n except = \"b?\"; job = \"hook\"; } );",
+          "test.cfg:3: except = \"b?\" of a listener: expected" },
+        { "listeners = ( {\n name = \"\"; events = \"*\"; job = \"hook\"; } );",
+          "test.cfg:3: name = \"\" of a listener: expected letters, digits" },
+        { "listeners = ( { events = \"*\"; job = \"\"; } );",
+          "job = \"\" of a listener: expected the name of a job" },
+        { "listeners = ( { events = \"*\"; digest = \"\"; job = \"hook\"; } );",
+          "digest = \"\" of a listener: expected a time" },
+        { "listeners = ( { events = \"*\"; timezone = \"\"; job = \"hook\"; } );",
+          "timezone = \"\" of a listener: expected the name of a time zone" },
+        { "listeners = (\n { events = [\"order.*\", \"delivery.failed*\"]; job = \"hook\"; } );",
+          "test.cfg:3: a listener's events have \"delivery.failed*\": expected \"delivery.failed\", which is "
+          "heard only by its full name" },
+        { "listeners = (\n { events = \"*\"; except = \"*\"; job = \"hook\"; } );",
+          "test.cfg:3: a listener's except leaves out all that its events name, and nothing is left to hear: "
+          "expected less in except" },
+        { "listeners = ( { events = [\"order.late\", \"ticket.*\"];\n"
+          "except = [\"a\", \"order.*\", \"tick*\"]; job = \"hook\"; } );", "nothing is left to hear" },
+        { "listeners = ( { events = \"a\"; except = [\"a\"]; job = \"hook\"; } );",
+          "nothing is left to hear" },
         { "listener = ( );", "unknown setting \"listener\"; did you mean \"listeners\"?" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[1024];
         snprintf(text, sizeof text, "%s%s", JOBS, all[i].text);
         refused(text, all[i].words);
+    }
+}
+
+/* Each leaves something. */
+static void what_excepts_a_part_is_taken(void)
+{
+    static const char *const all[] = {
+        "events = \"*\"; except = \"order.*\";",
+        "events = \"order.*\"; except = \"order.late\";",
+        "events = \"order.*\"; except = \"order.late*\";",
+        "events = [\"order.*\", \"a\"]; except = \"order.*\";",
+        "events = \"order.late\"; except = \"order.later\";",
+        "events = \"delivery.failed\"; except = \"order.*\";",
+        "events = \"delivery.*\";",
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char text[512];
+        snprintf(text, sizeof text, JOBS "listeners = ( { %s job = \"hook\"; } );", all[i]);
+        struct settings s = parsed(text);
+        CU_ASSERT_EQUAL(s.nlisteners, 1);
+        settings_release(&s);
     }
 }
 
@@ -155,6 +202,7 @@ static const struct test tests[] = {
     TEST(without_any_nobody_listens),
     TEST(listeners_are_read),
     TEST(bad_listeners_are_refused_with_their_places),
+    TEST(what_excepts_a_part_is_taken),
     TEST(their_number_and_the_length_of_a_pattern_are_bounded),
     TEST(what_is_printed_reads_back),
     { NULL, NULL },

@@ -33,6 +33,10 @@ struct job_settings {
     bool sets_attempts, sets_max_failures, sets_backoff, sets_backoff_max;
 };
 
+/* A delivery has failed for good. A pattern with a star does not hear it: the deliveries of a
+ * listener to everything would make new ones, as long as their receiver is away. */
+#define EVENT_DELIVERY_FAILED "delivery.failed"
+
 /* listeners = ( { name = "hook"; events = "order.*"; except = []; job = "hook"; } ) */
 struct listener_settings {
     const char *name;               /* that of its job, if it has no other */

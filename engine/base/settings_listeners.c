@@ -23,18 +23,20 @@ static bool is_listener_name(const char *text)
     return true;
 }
 
-/* A name, or the beginning of names and a star. */
+/* A name, or the beginning of names and a star. What stands for letters elsewhere would be taken
+ * for a letter here, and its listener hear nothing. */
 static bool is_pattern(const char *text)
 {
     for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f || (*text == '*' && text[1] != '\0'))
+        if ((unsigned char)*text < 0x20 || *text == 0x7f || strchr("?[]{}", *text) ||
+            (*text == '*' && text[1] != '\0'))
             return false;
     return true;
 }
 
 static const char expected_patterns[] =
-    "names of events, such as \"order.unshipped\" or [\"order.*\", \"*\"]: a star stands at the end, and at "
-    "most 1024 bytes in each of at most 64";
+    "names of events, such as \"order.unshipped\" or [\"order.*\", \"*\"]: a star stands at the end, there "
+    "is no other pattern (no ?, [ ] or { }), and at most 1024 bytes in each of at most 64";
 
 static const struct setting_row rows[] = {
     { "name", SETTING_TEXT, AT(name), .min = 1, .max = NAME_MAX_BYTES, .accepts = is_listener_name,
@@ -85,10 +87,12 @@ static int read_member(struct settings_loader *l, const config_setting_t *node,
                        place_of(l, node), UTF8_SHOWN(name));
     if (row->or_zero && is_empty_list(node))
         return 0;
-    int rc = settings_read_value(row, &value, (char *)listener + row->offset,
-                                 (int *)((char *)listener + row->count), a);
+    char *field = (char *)listener + row->offset;
+    int rc = settings_read_value(row, &value, field, (int *)((char *)listener + row->count), a);
     if (rc == ERR_NOMEM)
         return settings_loader_nomem(l);
+    if (rc == 0 && !*(const char **)field)
+        rc = ERR_SETTINGS;              /* "", by which a setting of the top level is unset */
     if (rc < 0)
         return err_set(l->err, rc, "%s: %s = %s of a listener: expected %s", place_of(l, node), name,
                        settings_found(row, &value, a), settings_expected(row, a));
@@ -128,6 +132,47 @@ static int name_it(struct settings_loader *l, const config_setting_t *node,
                    settings_expected(row_named("name"), l->impl->arena));
 }
 
+/* ---- what can never be heard ---- */
+
+static bool has_star(const char *pattern)
+{
+    return pattern[strlen(pattern) - 1] == '*';
+}
+
+/* Whether all that `events` stands for is excepted. */
+static bool covers(const char *except, const char *events)
+{
+    return has_star(except) ? !strncmp(except, events, strlen(except) - 1) : !strcmp(except, events);
+}
+
+static bool is_covered(const struct listener_settings *listener, const char *events)
+{
+    for (int i = 0; i < listener->nexcept; i++)
+        if (covers(listener->except[i], events))
+            return true;
+    return false;
+}
+
+static int refuse_unheard(struct settings_loader *l, const config_setting_t *node,
+                          const struct listener_settings *listener)
+{
+    bool is_left = false;
+    for (int i = 0; i < listener->nevents; i++) {
+        if (!strcmp(listener->events[i], EVENT_DELIVERY_FAILED "*"))
+            return err_set(l->err, ERR_SETTINGS,
+                           "%s: a listener's events have \"%s\": expected \"" EVENT_DELIVERY_FAILED
+                           "\", which is heard only by its full name",
+                           place_of(l, node), listener->events[i]);
+        is_left = is_left || !is_covered(listener, listener->events[i]);
+    }
+    if (is_left)
+        return 0;
+    return err_set(l->err, ERR_SETTINGS,
+                   "%s: a listener's except leaves out all that its events name, and nothing is left to "
+                   "hear: expected less in except",
+                   place_of(l, node));
+}
+
 static int check(struct settings_loader *l, const config_setting_t *node, struct listener_settings *listener)
 {
     if (!listener->job)
@@ -136,7 +181,9 @@ static int check(struct settings_loader *l, const config_setting_t *node, struct
         return refuse_unset(l, node, "events");
     if (!settings_job(l->s, listener->job, NULL))
         return refuse_job(l, node, listener);
-    int rc = name_it(l, node, listener);
+    int rc = refuse_unheard(l, node, listener);
+    if (rc == 0)
+        rc = name_it(l, node, listener);
     if (rc < 0)
         return rc;
     for (int i = 0; i < l->s->nlisteners; i++)

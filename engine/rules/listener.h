@@ -5,10 +5,6 @@
 #include <stdbool.h>
 #include "../base/settings.h"
 
-/* A delivery has failed for good. A pattern with a star does not hear it: the deliveries of a
- * listener to everything would make new ones, as long as their receiver is away. */
-#define EVENT_DELIVERY_FAILED "delivery.failed"
-
 /* One of its patterns matches, and none of those that it excepts. */
 bool listener_hears(const struct listener_settings *listener, const char *event);
 
