@@ -8,6 +8,7 @@
 #include "../engine/base/settings.h"
 #include "../engine/rules/bucket.h"
 #include "../engine/rules/digest.h"
+#include "../engine/rules/terms.h"
 #include "store_contract.h"
 
 #define TERMS_OF(every) "schedule \"late\" every " every " bias 0 missed run_once digest \"late\""
@@ -395,6 +396,84 @@ void a_digest_says_that_events_were_pruned_before_it_read_them(void)
     CU_ASSERT_TRUE(json_is_false(json_object_get(second, "pruned")));
     json_decref(first);
     json_decref(second);
+}
+
+/* ---- one of them again ----------------------------------------------------------------------- */
+
+/* The delivery is run in its slot, by a document of that time, and is over. */
+static void deliver_at(int64_t slot, const char *key, int64_t emitted_at, enum outcome outcome)
+{
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = slot;
+    IS(0, fixture_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
+    struct scene sent = { .n = 1, .lease = o.taken[0], .page = read_page(&o.taken[0], SCENE_MAX) };
+    CU_ASSERT_EQUAL_FATAL(sent.page.n, 1);
+    const struct check *c = &sent.page.checks[0];
+    struct terms terms;
+    TEXT_IS(key, c->entity_key);
+    TEXT_IS("mail", c->job_exec);
+    CU_ASSERT_PTR_NULL(c->origin);
+    CU_ASSERT_EQUAL(terms_parse(c->terms, &terms, &fixture_err), 0);
+    CU_ASSERT_TRUE(terms.has_event);
+    TEXT_IS(DIGEST_TYPE, terms.event.type);
+    TEXT_IS(DIGEST_ENTITY, terms.event.entity_name);
+    TEXT_IS("late", terms.event.entity_key);
+    TEXT_IS("late", terms.event.listener);
+    IS(emitted_at, terms.event.emitted_us / 1000000);
+    sent.answers[0].check = c;
+    answer_done(&sent.answers[0]);
+    sent.answers[0].outcome = outcome;
+    IS(1, settle(&sent).touched);
+    scene_end(&sent);
+}
+
+static const char *again(const char *key, int64_t now)
+{
+    struct store_rows rows = REPORT("deliver_again", key, text_of(now));
+    return cell(&rows, 0, "outcome");
+}
+
+static const char *key_of_delivery(void)
+{
+    struct store_rows rows = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    return cell(&rows, 0, "entity_key");
+}
+
+/* Under the same key, with all that it had. */
+void a_digest_that_has_failed_is_sent_again_from_its_history(void)
+{
+    WITH_STORE();
+    keep();
+    emit_one("order.late", "{\"n\": 1.10}");
+    CU_ASSERT_TRUE(tell_at(FIRST));
+    const char *key = key_of_delivery();
+    struct store_rows rows = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    const char *payload = cell(&rows, 0, "payload");
+    TEXT_IS("waits", again(key, FIRST + 100));
+    deliver_at(FIRST + 6, key, FIRST + 5, OUTCOME_FAILED);
+    TEXT_IS("again", again(key, FIRST + 100));
+    TEXT_IS("waits", again(key, FIRST + 100));
+    TEXT_IS(key, key_of_delivery());
+    rows = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    TEXT_IS(payload, cell(&rows, 0, "payload"));
+    deliver_at(FIRST + 101, key, FIRST + 5, OUTCOME_FAILED);
+    TEXT_IS("again", again(key, FIRST + 200));
+    deliver_at(FIRST + 201, key, FIRST + 100, OUTCOME_DONE);
+}
+
+/* Nothing has what it had. */
+void a_digest_that_was_delivered_is_not_sent_again(void)
+{
+    WITH_STORE();
+    keep();
+    emit_one("order.late", NULL);
+    CU_ASSERT_TRUE(tell_at(FIRST));
+    const char *key = key_of_delivery();
+    deliver_at(FIRST + 6, key, FIRST + 5, OUTCOME_DONE);
+    TEXT_IS("not_kept", again(key, FIRST + 100));
+    TEXT_IS("unknown", again("late/0-0-1..0-0-2", FIRST + 100));
+    IS(0, deliveries());
 }
 
 void retry_leaves_digests_alone(void)

@@ -267,6 +267,8 @@
     X(a_digest_that_no_settings_had_for_the_horizon_begins_anew)                                             \
     X(a_resolve_of_another_job_leaves_a_digest_its_cursor)                                                   \
     X(a_digest_says_that_events_were_pruned_before_it_read_them)                                             \
+    X(a_digest_that_has_failed_is_sent_again_from_its_history)                                               \
+    X(a_digest_that_was_delivered_is_not_sent_again)                                                         \
     X(retry_leaves_digests_alone)                                                                            \
     X(nobody_asks_for_a_digest)                                                                              \
     X(a_digest_can_be_moved_and_stays_what_it_is)                                                            \

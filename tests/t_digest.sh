@@ -163,6 +163,17 @@ failing() {
 d = json.loads(open("alarm.heard").readline())["data"]
 print(d["listener"], d["event"], d["entity_name"], d["entity_key"], d["outcome"])')" \
         "late digest prescient.digest late failed"
+    local id document
+    id=$("$P" --json deliveries --listener late --failed | json 'j[0]["id"]')
+    document=$(q "SELECT payload FROM {future_job_history} WHERE entity_name = 'prescient.event'
+        AND entity_key LIKE 'late/%' AND payload IS NOT NULL")
+    settings "jobs = { $(hears mail) };" "listeners = ( $MAIL );"
+    ok "$STORE_NAME: it is sent again" "$P" --quiet deliveries --again "$id"
+    ok "$STORE_NAME: and heard" wait_until 20 heard 1
+    is "$STORE_NAME: under the same key, with what it had" \
+        "$(heard_of mail '[d["id"], d["type"], d["entity_name"], d["entity_key"], d["data"]]')" \
+        "$(json "['$id', 'digest', 'prescient.digest', 'late', j]" <<<"$document")"
+    fails_with 2 "kept only of one that has failed" "$P" deliveries --again "$id"
 }
 
 refused() {

@@ -155,10 +155,10 @@ static int refusal(const char *outcome, const char *delivery, const char *at, st
                        "delivery %s is not over: it waits, or is being sent (due %s); `prescient resolve "
                        "prescient.event %s` ends it",
                        delivery, at ? at : "?", delivery);
-    if (!strcmp(outcome, "pruned") && strstr(delivery, ".."))
+    if (!strcmp(outcome, "not_kept"))
         return err_set(err, ERR_INPUT,
-                       "delivery %s is a digest, and cannot be sent again; `prescient events` lists what "
-                       "it had",
+                       "delivery %s is a digest, and cannot be sent again: what it had is kept only of one "
+                       "that has failed; `prescient events` lists the events",
                        delivery);
     if (!strcmp(outcome, "pruned"))
         return err_set(err, ERR_NOTFOUND,

@@ -412,6 +412,17 @@ VALUES ('prescient.event', :listener || '/0-0-' || :after_id || '..0-0-' || :las
         || :listener || '" at ' || :emitted_us)
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
+-- name: digest_file_again
+-- As digest_file: what it told comes from the history.
+-- in: delivery text, listener text, job text, slot timestamptz, data text?, emitted_us timestamptz
+INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
+                                  terms)
+VALUES ('prescient.event', :delivery, :job, :slot, :slot, :data,
+        'event "digest" of "prescient.digest" key "' || :listener || '" job "' || replace(:job, '"', '""')
+        || '" number 1 failures 0 first ' || (:emitted_us / 1000000) || ' listener "' || :listener || '" at '
+        || :emitted_us)
+    ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
+
 -- name: digest_move
 -- in: listener text, id int8, clock_us timestamptz, is_told bool
 UPDATE prescient_cursor SET id = :id, moved_at_us = :clock_us,
@@ -1231,7 +1242,7 @@ SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
 -- 10,000.
 -- in: delivery text?
 -- out: waits_at timestamptz?, job text?, listener text, origin text, data text?, terms text?,
--- out: emitted_us timestamptz?
+-- out: emitted_us timestamptz?, is_digest bool, told text?, told_us timestamptz?
 SELECT (SELECT next_check_at FROM prescient_future_job
          WHERE bucket = 0 AND entity_name = 'prescient.event' AND entity_key = :delivery LIMIT 1) AS waits_at,
        h.job_exec AS job, substr(:delivery, 1, instr(:delivery, '/') - 1) AS listener,
@@ -1240,7 +1251,9 @@ SELECT (SELECT next_check_at FROM prescient_future_job
            || '" key "' || replace(e.entity_key, '"', '""') || '" job "' || replace(e.job_exec, '"', '""')
            || '" number ' || (e.check_count + 1) || ' failures ' || coalesce(p.failure_count, 0)
            || ' first ' || max(coalesce(p.first_check_at, e.slot_at), 0) AS terms,
-       e.emitted_at_us AS emitted_us
+       e.emitted_at_us AS emitted_us,
+       :delivery GLOB '*/[0-9]*-[0-9]*-[0-9]*..[0-9]*-[0-9]*-[0-9]*' AS is_digest,
+       h.payload AS told, (h.first_check_at - 1) * 1000000 AS told_us
   FROM (SELECT 1) AS one
   LEFT JOIN prescient_future_job_history h
     ON h.id = (SELECT max(id) FROM prescient_future_job_history

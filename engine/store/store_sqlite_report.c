@@ -333,6 +333,20 @@ static int64_t deliver_again(struct sqlite_store *db, struct store_report *req,
     });
 }
 
+static int64_t digest_again(struct sqlite_store *db, struct store_report *req,
+                            const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
+{
+    *slot = slot_fine_next(now, db->head.slot_length_s);
+    return sqlite_run(db, &req->call.err, STATEMENT_DIGEST_FILE_AGAIN, &(struct sqlite_digest_file_again_in){
+        .delivery = param(req, 1),
+        .listener = found->listener,
+        .job = found->job,
+        .slot = *slot,
+        .data = found->told,
+        .emitted_us = found->told_us,
+    });
+}
+
 static int report_deliver_again(struct sqlite_store *db, struct store_report *req)
 {
     struct sqlite_delivery_sought_out found = { 0 };
@@ -351,6 +365,10 @@ static int report_deliver_again(struct sqlite_store *db, struct store_report *re
         outcome = "waits";
     else if (!found.job)
         outcome = "unknown";
+    else if (found.is_digest && found.told)
+        filed = digest_again(db, req, &found, now_param(db, req, 2), &slot);
+    else if (found.is_digest)
+        outcome = "not_kept";
     else if (!found.terms)
         outcome = "pruned";
     else

@@ -21,18 +21,22 @@ COMMENT ON FUNCTION prescient.event_of(text) IS
 
 -- Files a delivery that is over once more, under the same key, as its event has it: in the next
 -- second, for the job that had it last. The event does not have the first slot and the failures of
--- the check that emitted it: they come from the history, if that check ended with this run.
--- outcome: again; waits: it is not over; unknown: there was none; pruned: its event is gone.
+-- the check that emitted it: they come from the history, if that check ended with this run. A
+-- digest has no event: the history has what it told, if it ended in trouble; it was emitted in the
+-- second before the one for which it was filed.
+-- outcome: again; waits: it is not over; unknown: there was none; pruned: its event is gone;
+-- not_kept: a digest, of which nobody has what it told.
 CREATE FUNCTION prescient.deliver_again(delivery text, at timestamptz, OUT outcome text,
                                         OUT filed_at timestamptz)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET enable_seqscan = off AS $$
 DECLARE
     in_bucket CONSTANT integer := prescient.bucket_of('prescient.event', delivery);
-    last_job text;
+    is_digest CONSTANT boolean := delivery ~ '/[0-9]+-[0-9]+-[0-9]+[.][.][0-9]+-[0-9]+-[0-9]+$';
+    last record;
     parent record;
     e prescient.event;
 BEGIN
-    SELECT h.job_exec INTO last_job
+    SELECT h.job_exec, h.payload, h.first_check_at INTO last
       FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event',
                                  nullif(delivery, ''), NULL, NULL, NULL, NULL, 1, NULL) h;
     IF delivery ~ '/[0-9a-f]{32}$' THEN
@@ -45,13 +49,24 @@ BEGIN
                                  e.emitted_at + interval '1 second',
                                  CASE WHEN e.event IS NULL THEN 0 ELSE 1 END, NULL) h
      WHERE h.check_count = e.check_count;
+    IF is_digest AND last.payload IS NOT NULL THEN
+        e.event := 'digest';
+        e.entity_name := 'prescient.digest';
+        e.entity_key := split_part(delivery, '/', 1);
+        e.job_exec := last.job_exec;
+        e.check_count := 0;
+        e.data := last.payload;
+        e.emitted_at := last.first_check_at - interval '1 second';
+        e.slot_at := e.emitted_at;
+    END IF;
     PERFORM pg_current_xact_id();
     -- the slot length (set_slot_length) stays as it is until this transaction is over
     LOCK TABLE prescient.future_job IN ROW EXCLUSIVE MODE;
     SELECT 'waits', f.next_check_at INTO outcome, filed_at FROM prescient.future_job f
      WHERE f.bucket = in_bucket AND f.entity_name = 'prescient.event' AND f.entity_key = delivery LIMIT 1;
-    IF outcome IS NULL AND (last_job IS NULL OR e.event IS NULL) THEN
-        outcome := CASE WHEN last_job IS NULL THEN 'unknown' ELSE 'pruned' END;
+    IF outcome IS NULL AND (last.job_exec IS NULL OR e.event IS NULL) THEN
+        outcome := CASE WHEN last.job_exec IS NULL THEN 'unknown' WHEN is_digest THEN 'not_kept'
+                       ELSE 'pruned' END;
     END IF;
     IF outcome IS NOT NULL THEN
         RETURN;
@@ -59,13 +74,14 @@ BEGIN
     filed_at := prescient.slot_fine_next(coalesce(at, clock_timestamp()));
     INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
                                       next_check_at, payload, origin, terms)
-    VALUES (in_bucket, 'prescient.event', delivery, last_job, filed_at, filed_at, e.data, right(delivery, 32),
+    VALUES (in_bucket, 'prescient.event', delivery, last.job_exec, filed_at, filed_at, e.data,
+            CASE WHEN NOT is_digest THEN right(delivery, 32) END,
             format('event "%s" of "%s" key "%s" job "%s" number %s failures %s first %s listener "%s" at %s',
                    replace(e.event, '"', '""'), replace(e.entity_name, '"', '""'),
                    replace(e.entity_key, '"', '""'), replace(e.job_exec, '"', '""'),
                    e.check_count::bigint + 1, coalesce(parent.failure_count, 0),
                    greatest(date_part('epoch', coalesce(parent.first_check_at, e.slot_at))::bigint, 0),
-                   left(delivery, -33), round(date_part('epoch', e.emitted_at) * 1000000)::bigint))
+                   split_part(delivery, '/', 1), round(date_part('epoch', e.emitted_at) * 1000000)::bigint))
         ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING;
     outcome := CASE WHEN FOUND THEN 'again' ELSE 'waits' END;
 END $$;
