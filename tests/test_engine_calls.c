@@ -20,6 +20,7 @@ static struct fake {
     int ncalls, reads, lose_read;
     const struct err *finish_fails; /* the first one */
     const struct err *hello_fails;  /* all */
+    const struct err *opens_fail;   /* all */
     int damaged_opens;              /* so many at first meet a page of the database that cannot be read */
     /* until then the slot's opening meets a lock, or the database's clock is not there yet */
     int64_t locked_until_us, early_until_us;
@@ -77,6 +78,11 @@ static void answer_open(struct store_call *call)
 {
     struct store_open_slot *o = (struct store_open_slot *)call;
     fake.opens++;
+    if (fake.opens_fail) {
+        call->err = *fake.opens_fail;
+        call->rc = call->err.code;
+        return;
+    }
     if (fake.damaged_opens-- > 0) {
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 0");
         call->err.reason = ERR_REASON_DAMAGED;
@@ -424,6 +430,27 @@ static void a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked(
     CU_ASSERT_EQUAL(ended_with, ERR_DENIED);
 }
 
+/* With questions that are answered between the openings. */
+static void one_slot_and_questions(const struct plan_env *env, void *state)
+{
+    one_slot(env, state);
+    if (env->clocks->is_known)
+        plan_give_errand(env, ERRAND_PULSE);
+}
+
+/* Each question that was answered took the failures before it as over: the command went on for
+ * ever, with three tries and lines a second. */
+static void an_opening_that_is_refused_ends_a_command_whatever_else_works(void)
+{
+    static const struct err full = { ERR_LOST, "", ERR_REASON_REFUSED, .text = "store.db cannot grow" };
+    static const struct plan busy = { "one slot", one_slot_and_questions, nothing_to_do, slot_is_over };
+    bool given = false;
+    run_plan((struct fake){ .opens_fail = &full, .is_command = true }, &busy, &given);
+    CU_ASSERT_EQUAL(ended_with, ERR_LOST);
+    CU_ASSERT(fake.opens > 1 && fake.opens < 20);
+    CU_ASSERT(fake.ncalls > fake.opens + 1);        /* others than the hello were answered */
+}
+
 /* It may be given back, and what is in hand is not thrown away for it. */
 static void a_right_that_is_taken_away_is_waited_for(void)
 {
@@ -608,6 +635,7 @@ static const struct test tests[] = {
     TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked),
+    TEST(an_opening_that_is_refused_ends_a_command_whatever_else_works),
     TEST(a_right_that_is_taken_away_is_waited_for),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),
     TEST(a_slot_whose_opening_meets_a_corrupt_block_is_tried_thrice_and_left),

@@ -94,7 +94,7 @@ static void only_a_canceled_statement_is_late_and_a_refusal_at_once(void)
         { ERR_REASON_NONE, false, false },     { ERR_REASON_REFUSED, false, true },
         { ERR_REASON_DAMAGED, false, false },  { ERR_REASON_COLLIDED, false, false },
         { ERR_REASON_TIMEOUT, true, false },   { ERR_REASON_CANCELED, true, true },
-        { ERR_REASON_OUTGROWN, false, false },
+        { ERR_REASON_OUTGROWN, false, false }, { ERR_REASON_DENIED, false, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err err = { .reason = rows[i].reason };
@@ -119,6 +119,8 @@ static void a_login_or_a_right_that_is_refused_is_denied_and_nothing_else(void)
         snprintf(err.sqlstate, sizeof err.sqlstate, "%s", rows[i].sqlstate);
         CU_ASSERT_EQUAL(err_is_denied(&err), rows[i].denied);
     }
+    CU_ASSERT(err_is_denied(&(struct err){ .code = ERR_LOST, .reason = ERR_REASON_DENIED }));
+    CU_ASSERT_FALSE(err_is_denied(&(struct err){ .code = ERR_LOST, .reason = ERR_REASON_REFUSED }));
 }
 
 static void a_cleared_error_says_nothing(void)

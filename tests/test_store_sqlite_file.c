@@ -130,9 +130,45 @@ static void a_file_that_may_only_be_read_runs_nothing(void)
         RC_IS(0, store_do(s, &h.call));
         CU_ASSERT(h.read_only);
         RC_IS(ERR_LOST, litefx_take(s));
-        SAYS("may only be read");
+        CU_ASSERT(err_is_denied(&litefx_err));
+        SAYS("may not be written by this user (uid ");
         SAYS(litefx.path);
     }
+    store_free(s);
+    CU_ASSERT_FATAL(!was_root || seteuid(0) == 0);
+    chmod(litefx.dir, 0755);
+    chmod(litefx.path, 0644);
+}
+
+/* SQLite makes a journal beside the file. It begins a transaction all the same, and commits one
+ * that has written nothing: the refusal came with the first check. */
+static void a_folder_that_may_not_be_written_is_a_right_that_is_missing(void)
+{
+    litefx_begin();
+    store_free(litefx.st);
+    litefx.st = NULL;
+    chmod(litefx.path, 0666);
+    chmod(litefx.dir, 0555);
+    bool was_root = geteuid() == 0;
+    CU_ASSERT_FATAL(!was_root || seteuid(65534) == 0);
+    struct store *s = litefx_connect(litefx.url, (struct store_options){ 0 });
+    struct store_hello h = STORE_HELLO_INIT;
+    if (access(litefx.dir, X_OK) == 0) {
+        RC_IS(0, store_do(s, &h.call));
+        CU_ASSERT(h.read_only);
+        CU_ASSERT_PTR_NOT_NULL(strstr(h.denied, "make files in the folder "));
+        for (int i = 0; i < 2; i++) {
+            RC_IS(ERR_LOST, litefx_take(s));
+            CU_ASSERT(err_is_denied(&litefx_err));
+            SAYS("make files in the folder ");
+            SAYS(litefx.dir);
+        }
+    }
+    CU_ASSERT_FATAL(!was_root || seteuid(0) == 0);
+    chmod(litefx.dir, 0777);
+    CU_ASSERT_FATAL(!was_root || seteuid(65534) == 0);
+    if (access(litefx.dir, X_OK) == 0)
+        RC_IS(0, litefx_take(s));       /* the right was given meanwhile */
     store_free(s);
     CU_ASSERT_FATAL(!was_root || seteuid(0) == 0);
     chmod(litefx.dir, 0755);
@@ -294,6 +330,7 @@ static const struct test tests[] = {
     TEST(a_file_that_is_replaced_stops_one_call_and_is_then_read_anew),
     TEST(no_file_is_left_beside_the_database),
     TEST(a_file_that_may_only_be_read_runs_nothing),
+    TEST(a_folder_that_may_not_be_written_is_a_right_that_is_missing),
     TEST(a_busy_file_says_try_again),
     TEST(a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done),
     TEST(a_full_disk_loses_nothing_that_was_acknowledged),

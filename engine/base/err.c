@@ -12,7 +12,7 @@ bool err_is_denied(const struct err *err)
     if (err->code == ERR_DENIED)
         return true;
     bool is_state = strncmp(err->sqlstate, "28", 2) == 0 || strcmp(err->sqlstate, "42501") == 0;
-    return err->code == ERR_LOST && is_state;
+    return err->code == ERR_LOST && (is_state || err->reason == ERR_REASON_DENIED);
 }
 
 /* A new failure has no reason and no SQLSTATE yet: those of an earlier one are not its own. Returns

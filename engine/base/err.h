@@ -28,6 +28,7 @@ enum err_code {
 enum err_reason {
     ERR_REASON_NONE = 0,
     ERR_REASON_REFUSED,     /* the store is reachable and rejected the write */
+    ERR_REASON_DENIED,      /* the same, as this user lacks a right to the store's file */
     ERR_REASON_DAMAGED,     /* the store is reachable and a block of it cannot be read */
     ERR_REASON_COLLIDED,    /* another transaction was in the way and is over now: try again at once */
     ERR_REASON_TIMEOUT,     /* connected, and no answer within the call's time: away, or only slow */
@@ -51,12 +52,13 @@ static inline bool err_is_late(const struct err *err)
 /* The store is reachable and did not do what it was asked to write. */
 static inline bool err_is_refusal(const struct err *err)
 {
-    return err->reason == ERR_REASON_REFUSED || err->reason == ERR_REASON_CANCELED;
+    return err->reason == ERR_REASON_REFUSED || err->reason == ERR_REASON_DENIED ||
+           err->reason == ERR_REASON_CANCELED;
 }
 
-/* The server does not let us in (a wrong password, no such user), or refuses a right. It says so at
- * once and will say so again, until somebody gives that right: a command ends, a daemon that has
- * worked before goes on trying. */
+/* The server does not let us in (a wrong password, no such user), or refuses a right, as the system
+ * does for a file. It says so at once and will say so again, until somebody gives that right: a
+ * command ends, a daemon that has worked before goes on trying. */
 bool err_is_denied(const struct err *err);
 
 /* Sets the message and returns `code`, so that a failure is one line: return err_set(err,

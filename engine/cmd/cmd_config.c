@@ -142,6 +142,23 @@ static int check_attempts(struct app *app, struct err *err)
     return length_s ? job_limits_fit(&app->settings, length_s, err) : 0;
 }
 
+/* A file that is there has to be a database, and this user's to write. That none is there yet, or
+ * no schema in it, is for `prescient init`; another server is not asked here. */
+static int check_store_file(struct app *app, struct err *err)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (strncmp(app->settings.store, "sqlite:", 7) != 0)
+        return 0;
+    struct store *st = app_store_new(app, err);
+    if (!st)
+        return err->code;
+    int rc = store_do(st, &hello.call);
+    store_free(st);
+    if (rc == ERR_SETTINGS || (rc < 0 && err_is_denied(&hello.call.err)))
+        return err_set(err, ERR_SETTINGS, "%s", hello.call.err.text);
+    return rc == 0 && *hello.denied ? err_set(err, ERR_SETTINGS, "%s", hello.denied) : 0;
+}
+
 static int config_check(struct app *app, struct err *err)
 {
     bool is_unsure = false;
@@ -151,6 +168,8 @@ static int config_check(struct app *app, struct err *err)
     const struct settings *s = &app->settings;
     if (check_jobs(app, &is_unsure, err) > 0)
         return EXIT_BAD_SETTINGS;
+    if (check_store_file(app, err) < 0)
+        return app_fail(app, err);
     if (check_attempts(app, err) < 0)
         return app_fail(app, err);
     warn_of_serve(app);

@@ -231,6 +231,18 @@ static const char *connection_advice(struct doctor *d, const struct err *err, co
     return text(d, "the setting store is %s%s", url, store_from(d));
 }
 
+static void finding_read_only(struct doctor *d)
+{
+    const char *advice = "connect to the primary: add target_session_attrs=read-write to the URL";
+    if (!strcmp(store_scheme(d->app->store), "sqlite"))
+        advice = "where this user has the rights to the file and its folder, the file system is mounted for "
+                 "reading only";
+    if (*d->hello.denied)
+        finding(d, ERROR, "store", text(d, "no check can run: %s", d->hello.denied), NULL);
+    else
+        finding(d, ERROR, "store", "the database is read-only: no check can run", advice);
+}
+
 static void look_at_connection(struct doctor *d)
 {
     struct err err = { 0 };
@@ -252,8 +264,7 @@ static void look_at_connection(struct doctor *d)
     d->reachable = true;
     finding(d, OK, "store", text(d, "%s, %s%s", url, d->hello.server, store_from(d)), NULL);
     if (d->hello.read_only)
-        finding(d, ERROR, "store", "the database is read-only: no check can run",
-                "connect to the primary: add target_session_attrs=read-write to the URL");
+        finding_read_only(d);
 }
 
 static void look_at_schema(struct doctor *d)

@@ -168,6 +168,8 @@ static void call_over(struct lane *l)
     int rc = l->req.call.rc;
     lane_note_lateness(l, rc, err);
     l->doing = LANE_WAIT;
+    if (!rc)
+        l->failed[l->sent] = 0;
     if (!rc && clears_failures(l, was))
         l->failures = 0;
     if (rc)

@@ -22,8 +22,14 @@ static uint8_t *lateness(struct lane *l)
     return errand_can_wait(errands->current.kind) ? NULL : &errands->late[errands->current.kind];
 }
 
+static int place_of_failures(const struct lane *l)
+{
+    return l->doing == LANE_ERRAND ? LANE_ACTIONS + (int)l->env->errands->current.kind : (int)l->doing;
+}
+
 void lane_send(struct lane *l, struct store_call *call)
 {
+    l->sent = place_of_failures(l);
     const uint8_t *late = lateness(l);
     int64_t ms = 0;
     if (late)
@@ -71,6 +77,14 @@ bool lane_is_final(const struct lane *l, int rc, const struct err *err)
     return rc == ERR_INPUT || rc == ERR_CHANGED || (lane_is_elsewhere(rc) && !waits);
 }
 
+/* A question of the housekeeping that fails again and again must not keep slots waiting: its pauses
+ * are those of failures between which nothing worked. */
+static int failures_before(const struct lane *l)
+{
+    int of_this = l->sent < LANE_ACTIONS ? l->failed[l->sent] : 0;
+    return of_this > l->failures ? of_this : l->failures;
+}
+
 /* However long the database was away: once it is back, that is noticed in well less than a lease's
  * time, as a dead engine is; that a lock is free again, within a second. */
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
@@ -82,9 +96,12 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
     int64_t third_us = env->settings->lease_us / 3, most_us = busy ? BUSY_MAX_US : BACKOFF_MAX_US;
     if (most_us > third_us)
         most_us = third_us;
-    bool is_logged = busy && l->failures > 0;       /* the same lock */
+    int failures = failures_before(l);
+    bool is_logged = busy && failures > 0;          /* the same lock */
     int64_t first_us = err->reason == ERR_REASON_COLLIDED ? COLLIDED_US : BACKOFF_US;
-    int64_t wait_us = retry_delay(first_us, most_us, l->failures++, random_next(env->random));
+    int64_t wait_us = retry_delay(first_us, most_us, failures, random_next(env->random));
+    l->failures++;
+    l->failed[l->sent] += l->failed[l->sent] < UINT8_MAX;
     l->retry_us = clock_mono_us(env->clock) + wait_us;
     log_line(env->log, is_logged ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
              err->text, (long long)wait_us / 1000);
@@ -109,5 +126,5 @@ bool lane_gives_up(const struct lane *l)
         tries = TRIES_WITH_LEASES;
     if (l->req.call.rc == ERR_BUSY)
         tries = TRIES_FOR_A_LOCK;
-    return l->failures >= tries;
+    return l->failures >= tries || l->failed[l->sent] >= tries;
 }

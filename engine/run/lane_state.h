@@ -52,6 +52,10 @@ struct lane {
     int64_t retry_us;               /* backing off: nothing is sent before */
     int failures;                   /* in a row, renewals and reads between them aside */
     enum lane_action failing;       /* what failed last */
+    /* By what was called, an errand by its kind: how often in a row it failed. Another call that
+     * works says nothing about it. */
+    uint8_t failed[LANE_ACTIONS + ERRANDS];
+    int sent;                       /* the place there of the call that was sent last */
     /* by what it does: how often in a row the answer did not come in its time */
     uint8_t late[LANE_ACTIONS];
 };

@@ -145,6 +145,7 @@ struct store_hello {
     int32_t slot_length_s;
     int schema_version;             /* number of the newest migration applied */
     bool read_only;                 /* a standby, or default_transaction_read_only is set */
+    char denied[1024];              /* why this user may not write to the file, and what helps; "" */
     char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
     int64_t full_look_at;  /* when a sweep last began with a full look, in seconds; 0: never */
     bool pooled;                    /* there is a pooler between us and the server */

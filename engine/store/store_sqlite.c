@@ -8,13 +8,23 @@
 
 #include "store_sqlite_calls.h"
 
+/* Who only looks needs no right to write: no failure, but doctor has to know. */
+static void note_rights(const struct sqlite_store *db, struct store_hello *hello)
+{
+    struct err err;
+    bool is_denied = sqlite_check_rights(db, true, &err) < 0;
+    hello->read_only = is_denied || sqlite3_db_readonly(db->db, "main") == 1;
+    snprintf(hello->denied, sizeof hello->denied, "%.*s", (int)sizeof hello->denied - 1,
+             is_denied ? err.text : "");
+}
+
 static int sqlite_hello(struct sqlite_store *db, struct store_call *call)
 {
     struct store_hello *hello = (struct store_hello *)call;
     hello->now_us = sqlite_clock_us(db);
     hello->slot_length_s = db->head.slot_length_s;
     hello->schema_version = db->schema_version;
-    hello->read_only = sqlite3_db_readonly(db->db, "main") == 1;
+    note_rights(db, hello);
     snprintf(hello->server, sizeof hello->server, "SQLite %s", sqlite3_libversion());
     struct sqlite_full_look_at_out full_look = { 0 };
     int rc = sqlite_ask(db, &call->err, STATEMENT_FULL_LOOK_AT, &full_look, NULL);

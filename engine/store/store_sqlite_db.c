@@ -50,6 +50,13 @@ static bool is_missing_schema(const char *message)
     return strstr(message, "no such table") || strstr(message, "no such column");
 }
 
+/* Results that a refused right may be behind, or something else: no descriptor is left, the disk is
+ * mounted for reading only. */
+static bool is_about_rights(int primary)
+{
+    return primary == SQLITE_READONLY || primary == SQLITE_CANTOPEN || primary == SQLITE_PERM;
+}
+
 int sqlite_fail(struct sqlite_store *db, int rc, struct err *err)
 {
     const char *message = db->db ? sqlite3_errmsg(db->db) : sqlite3_errstr(rc);
@@ -58,6 +65,8 @@ int sqlite_fail(struct sqlite_store *db, int rc, struct err *err)
     if (primary == SQLITE_IOERR || primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB ||
         primary == SQLITE_READONLY)
         db->distrusted = true;
+    if (is_about_rights(primary) && sqlite_check_rights(db, true, err) < 0)
+        return err ? err->code : ERR_LOST;
     if (primary == SQLITE_ERROR && is_missing_schema(message))
         return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'",
                        db->path, message);

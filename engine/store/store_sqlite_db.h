@@ -33,6 +33,7 @@ struct sqlite_store {
     bool in_call;                       /* a call's savepoint is open in the shared transaction */
     /* the shared transaction was lost, and with it calls that had already succeeded */
     bool group_lost;
+    bool may_write; /* this user has the rights to the file and its folder: asked once a handle */
     bool was_open;  /* the file existed once: if it is missing now, it was removed */
     /* Close the handle. After an I/O error its cache may differ from the disk. A handle that SQLite
      * could open only for reading, for instance for lack of a descriptor, never writes again. */
@@ -59,6 +60,10 @@ int sqlite_find_unreleased(struct sqlite_store *db, bool *is_unreleased, struct 
 /* The messages about a file of an unreleased program, or of a newer one: ERR_SCHEMA. */
 int sqlite_refuse_unreleased(const struct sqlite_store *db, struct err *err);
 int sqlite_refuse_newer(const struct sqlite_store *db, const struct migrate_state *found, struct err *err);
+
+/* Whether this user may read the file, or write it and what SQLite keeps beside it: 0; ERR_LOST,
+ * ERR_REASON_DENIED and words for who may change that (store_sqlite_rights.c). */
+int sqlite_check_rights(const struct sqlite_store *db, bool writes, struct err *err);
 
 /* Whether this version of SQLite (a number like 3046001) keeps all transactions of a write-ahead
  * log; whether the file has such a log. */

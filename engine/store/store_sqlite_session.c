@@ -199,7 +199,7 @@ void sqlite_disconnect(struct sqlite_store *db)
         sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close_v2(db->db);
     db->db = NULL;
-    db->distrusted = false;
+    db->distrusted = db->may_write = false;
 }
 
 /* ---- transactions ---------------------------------------------------------------------------- */
@@ -209,8 +209,23 @@ static bool in_transaction(const struct sqlite_store *db)
     return db->db && !sqlite3_get_autocommit(db->db);
 }
 
+/* Before there is anything to write: on a file that may only be read, SQLite begins a transaction
+ * and refuses the first row. A handle that is refused is closed, so the next call asks anew. */
+static int check_may_write(struct sqlite_store *db, struct err *err)
+{
+    if (db->may_write)
+        return 0;
+    int rc = sqlite_check_rights(db, true, err);
+    db->may_write = rc == 0;
+    db->distrusted = db->distrusted || rc < 0;
+    return rc;
+}
+
 static int begin_checked(struct sqlite_store *db, struct err *err)
 {
+    int denied = check_may_write(db, err);
+    if (denied < 0)
+        return denied;
     int64_t rc = sqlite_run(db, err, STATEMENT_BEGIN, NULL);
     if (rc < 0)
         return (int)rc;
