@@ -82,6 +82,28 @@ has "the SQLSTATE is not in the way" "$(cat .words)" 'FATAL:  role "nobody" does
 is "nor where in the server that was" "$(grep -c LOCATION .words)" 0
 is "doctor goes on" "$("$P" --store "$(as worker)" doctor | grep -c 'GRANT prescient_engine TO worker')" 1
 
+# An application's role, or a dashboard's, is answered as far as its rights go. That is no work of an
+# engine: systemd is not told that it has begun.
+for role in prescient_enqueuer prescient_reader; do
+    sql "GRANT $role TO worker" >/dev/null
+    python3 - "$TMP/notify.$role" >told.$role <<'PY' &
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o777)
+while True:
+    print(s.recv(4096).decode(), flush=True)
+PY
+    listener=$!
+    wait_until 20 test -S "notify.$role"
+    export NOTIFY_SOCKET="$TMP/notify.$role"
+    denied "a daemon as $role" "$(as worker)" "GRANT prescient_engine TO worker" daemon
+    unset NOTIFY_SOCKET
+    ok "$role: the daemon was heard" wait_until 20 grep -q ^STATUS told.$role
+    is "$role: and has not begun" "$(grep -c ^READY told.$role)" 0
+    kill $listener
+    sql "REVOKE $role FROM worker" >/dev/null
+done
 sql "GRANT prescient_engine TO worker" >/dev/null
 ok "with the right, all is well" "$P" --store "$(as worker)" run
 sql "REVOKE CONNECT ON DATABASE postgres FROM PUBLIC" >/dev/null

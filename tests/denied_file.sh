@@ -29,7 +29,8 @@ denied() {
     is "$what: $1: once" "$(grep -c 'retrying\|trying again\|not reachable' "$TMP/.err")" 0
     has "$what: $1: by whom" "$(cat "$TMP/.err")" "by this user (uid $other)"
 }
-writers() { for command in run sweep "enqueue orders 2 one +1h"; do
+# A daemon that has never worked ends so, too.
+writers() { for command in run sweep daemon "enqueue orders 2 one +1h"; do
     # shellcheck disable=SC2086
     denied "$1" "$2" $command
 done; }

@@ -430,6 +430,16 @@ static void a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked(
     CU_ASSERT_EQUAL(ended_with, ERR_DENIED);
 }
 
+/* A hello is answered to any user of the schema: it waited for ever, and looked well. */
+static void a_daemon_that_was_only_told_the_time_has_not_worked(void)
+{
+    static const struct err denied = { ERR_LOST, "42501", ERR_REASON_REFUSED,
+                                       .text = "permission denied for table slot_lease" };
+    run_slot((struct fake){ .kind = TARGET_RESLOT, .opens_fail = &denied });
+    CU_ASSERT_EQUAL(ended_with, ERR_DENIED);
+    CU_ASSERT_EQUAL(fake.opens, 1);
+}
+
 /* With questions that are answered between the openings. */
 static void one_slot_and_questions(const struct plan_env *env, void *state)
 {
@@ -635,6 +645,7 @@ static const struct test tests[] = {
     TEST(a_slot_length_changed_under_a_daemon_ends_it_so_that_it_is_started_again),
     TEST(a_schema_that_is_not_there_ends_a_command_and_whoever_has_never_worked),
     TEST(a_right_that_is_missing_ends_a_command_and_whoever_has_never_worked),
+    TEST(a_daemon_that_was_only_told_the_time_has_not_worked),
     TEST(an_opening_that_is_refused_ends_a_command_whatever_else_works),
     TEST(a_right_that_is_taken_away_is_waited_for),
     TEST(after_a_collision_the_call_is_repeated_without_a_renewal),

@@ -74,13 +74,30 @@ static void tell_status(struct supervisor *s, int64_t now_us)
     *s->status = '\0';
 }
 
+static void ask_for_time(struct supervisor *s, int64_t now_us)
+{
+    enum { EACH_US = 10 * 1000 * 1000 };
+    if (s->extended_us && now_us - s->extended_us < EACH_US)
+        return;
+    if (tell(s, "EXTEND_TIMEOUT_USEC=60000000"))
+        s->extended_us = now_us;
+}
+
+void supervisor_ready(struct supervisor *s)
+{
+    if (s)
+        s->is_ready = true;
+}
+
 void supervisor_turn(struct supervisor *s, int64_t now_us)
 {
     enum { PART = 4 };
     if (!s || s->fd < 0)
         return;
-    if (s->owes_ready && tell(s, "READY=1"))
+    if (s->owes_ready && s->is_ready && tell(s, "READY=1"))
         s->owes_ready = false;
+    if (s->owes_ready && !s->is_ready && !s->stops)
+        ask_for_time(s, now_us);
     tell_status(s, now_us);
     if (s->watchdog_us && now_us - s->alive_us >= s->watchdog_us / PART && tell(s, "WATCHDOG=1"))
         s->alive_us = now_us;

@@ -18,7 +18,8 @@ struct supervisor {
     int64_t watchdog_us;            /* it ends a service that was silent for so long; 0: it does not */
     int64_t alive_us, status_us;    /* when these were last told, monotonic */
     char status[SUPERVISOR_STATUS_SIZE];        /* still to be told; "": nothing */
-    bool owes_ready, stops;
+    bool owes_ready, is_ready, stops;
+    int64_t extended_us;            /* when it was last asked for more time to begin, monotonic */
 };
 
 /* By NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. That the service has begun is owed from now
@@ -26,9 +27,13 @@ struct supervisor {
 void supervisor_open(struct supervisor *s);
 void supervisor_close(struct supervisor *s);
 
+/* It has begun, as it does its work: told in one of the next turns, once. */
+void supervisor_ready(struct supervisor *s);
+
 /* Called in each turn of a loop that hears signals: tells that the service has begun, how it is,
  * and that it goes on, when a quarter of the watchdog's time has passed. What does not go out is
- * told again in the next turn. */
+ * told again in the next turn. Before it has begun, it asks for more time, as it may wait for its
+ * store as long as it takes. */
 void supervisor_turn(struct supervisor *s, int64_t now_us);
 
 /* A line for who asks how it is, which every user of the machine may read: told in one of the next

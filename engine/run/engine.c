@@ -357,6 +357,8 @@ int engine_run(struct engine *e, const struct plan *plan, void *plan_state, stru
     while (!engine_has_ended(e)) {
         wait_for_something(e);
         engine_turn(e);
+        if (e->health.has_worked)
+            supervisor_ready(e->o.supervisor);
         supervisor_turn(e->o.supervisor, now_us(e));
     }
     log_fine_slots(e);

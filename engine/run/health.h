@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 struct health {
+    /* it has done something that an engine alone has the rights to; before, a daemon has not worked
+     * once, although its store may have answered */
+    bool has_worked;
     int64_t refused_boot_us;        /* when it last refused a write; 0: never */
     /* an open or a settle was lost: perhaps today's partition is missing */
     bool writes_failed;

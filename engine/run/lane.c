@@ -159,6 +159,13 @@ static void give_up(const struct lane *l, int rc, const struct err *err)
     l->env->events.fatal(l->env->events.ctx, rc, end.text);
 }
 
+/* Any user of the schema is told the time, and may be shown what is paused. */
+static bool needs_rights(const struct lane *l, enum lane_action was)
+{
+    bool keeps_days = was == LANE_ERRAND && l->env->errands->current.kind == ERRAND_KEEP_DAYS;
+    return lane_calls[was].writes || keeps_days;
+}
+
 /* A call is over: its end is taken in, and a failure that cannot heal by waiting is reported. */
 static void call_over(struct lane *l)
 {
@@ -170,6 +177,8 @@ static void call_over(struct lane *l)
     l->doing = LANE_WAIT;
     if (!rc)
         l->failed[l->sent] = 0;
+    if (!rc && needs_rights(l, was))
+        l->env->health->has_worked = true;
     if (!rc && clears_failures(l, was))
         l->failures = 0;
     if (rc)

@@ -71,7 +71,7 @@ static bool lanes_hold_leases(const struct lane_env *env)
  * what it has in hand. */
 bool lane_is_final(const struct lane *l, int rc, const struct err *err)
 {
-    bool waits = l->env->patient && l->env->clocks->is_known && err->reason != ERR_REASON_OUTGROWN;
+    bool waits = l->env->patient && l->env->health->has_worked && err->reason != ERR_REASON_OUTGROWN;
     if (rc == ERR_LOST && err_is_denied(err))
         return !waits && !lanes_hold_leases(l->env);
     return rc == ERR_INPUT || rc == ERR_CHANGED || (lane_is_elsewhere(rc) && !waits);
