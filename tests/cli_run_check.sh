@@ -153,7 +153,22 @@ ends_otherwise() {
     is "$STORE_NAME: an occurrence" "$code $(json "j['outcome']" <.out)" "0 answered"
 }
 
+# The job cannot ask about any row: no answer has come.
+what_is_broken() {
+    a_clean_store
+    for keep in all none; do
+        jobs_settings "keep_runs = \"$keep\";"
+        sed -i 's/jobs = {/& astray = { plugin = "sql_check"; settings = { event = "e";
+            query = "SELECT k FROM no_such_table AS k WHERE k IN ($1)"; }; };/' prescient.cfg
+        enqueue row "b$keep" astray +3d
+        "$P" --quiet --log-level error run --check row "b$keep" >.out 2>.err
+        is "$STORE_NAME: keep_runs $keep: a broken job is no answer" "$?" 75
+    done
+    jobs_settings
+}
+
 each() {
+    what_is_broken
     runs_and_tells; bad_input; what_is_due_already; beside_another_engine; what_is_paused; ends_otherwise
 }
 on_each_store each

@@ -188,14 +188,18 @@ static int find_record(struct app *app, const struct run_check *c, const struct 
     return 0;
 }
 
-static bool is_answer(const char *outcome)
+/* What is no answer. A check whose job is broken was not asked about: it is put off. */
+static int exit_of(const char *outcome)
 {
-    static const char *const troubles[] = { "failed",   "timeout", "crashed",    "bad_answer",
-                                            "resolved", "skipped", "unknown_job" };
+    static const struct { const char *outcome; int exit; } troubles[] = {
+        { "failed", EXIT_TROUBLE },      { "timeout", EXIT_TROUBLE },  { "crashed", EXIT_TROUBLE },
+        { "bad_answer", EXIT_TROUBLE },  { "resolved", EXIT_TROUBLE }, { "skipped", EXIT_TROUBLE },
+        { "unknown_job", EXIT_TROUBLE }, { "job_broken", EXIT_TRY_AGAIN },
+    };
     for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++)
-        if (!strcmp(outcome, troubles[i]))
-            return false;
-    return true;
+        if (!strcmp(outcome, troubles[i].outcome))
+            return troubles[i].exit;
+    return EXIT_WELL;
 }
 
 static json_t *moment_or_null(struct app *app, int64_t at)
@@ -255,7 +259,7 @@ static int tell_run(struct app *app, const struct run_check *c, const struct rec
         print_json(app, c, outcome, next_at, r);
     else
         print_text(app, c, outcome, next_at, r);
-    return is_answer(outcome) ? EXIT_WELL : EXIT_TROUBLE;
+    return exit_of(outcome);
 }
 
 /* Of how the run ended: the outcome in JSON, and words. */
@@ -304,7 +308,7 @@ static const char *why_put_off(const struct store_rows *rows, int row)
     if (slot_is_of_pause(rows_number(rows, row, "next_check_at")))
         return "it is paused: prescient pauses has since when, by whom and why";
     if (rows_value(rows, row, "put_off_at"))
-        return "no engine that looked can run its job; prescient doctor has more";
+        return "its job is broken, or no engine that looked can run it; prescient doctor has more";
     return "its job is held back after failures, or somebody moved it; prescient doctor has more";
 }
 
@@ -347,6 +351,8 @@ static int tell(struct app *app, const struct run_check *c, const struct plan_ch
     int64_t next_at = row < 0 ? 0 : rows_number(&rows, row, "next_check_at");
     if (record.row >= 0)
         return tell_run(app, c, &record, next_at);
+    if (row >= 0 && rows_value(&rows, row, "put_off_at"))       /* broken, and keep_runs leaves that out */
+        return tell_put_off(app, c, &rows);
     struct check_look seen = read_look(&rows, c->job);
     return tell_unrecorded(app, c, check_watch_judge(&p->watch, &seen), next_at);
 }
