@@ -82,8 +82,8 @@ has "the SQLSTATE is not in the way" "$(cat .words)" 'FATAL:  role "nobody" does
 is "nor where in the server that was" "$(grep -c LOCATION .words)" 0
 is "doctor goes on" "$("$P" --store "$(as worker)" doctor | grep -c 'GRANT prescient_engine TO worker')" 1
 
-# An application's role, or a dashboard's, is answered as far as its rights go. That is no work of an
-# engine: systemd is not told that it has begun.
+# An application's role, or a dashboard's, is answered as far as its rights go. That is no work of
+# an engine: systemd is not told that it has begun.
 for role in prescient_enqueuer prescient_reader; do
     sql "GRANT $role TO worker" >/dev/null
     python3 - "$TMP/notify.$role" >told.$role <<'PY' &
@@ -120,6 +120,35 @@ for command in list init run daemon; do
     is "$command: once" "$(grep -ci 'retrying\|trying again' .err)" 0
 done
 has "doctor, too" "$("$P" --store "$nowhere" doctor)" 'CREATE DATABASE "no-db"'
+
+# A right that is taken away while answers are in hand: a command ends, in words, and nothing is
+# lost or written twice.
+plugin tells 'host->emit(host, answer, "was.looked", "{}"); prescient_done(answer);'
+cat >tells.cfg <<CFG
+plugin_dirs = ["$TMP/jobs"]; lease = "5s"; trust = "4s"; stop_timeout = "1s";
+jobs = { tells = { plugin = "tells"; }; };
+CFG
+chmod 600 tells.cfg
+"$P" --store "$SERVER" --now -1d enqueue orders 7 tells +1h >/dev/null 2>&1
+sql "REVOKE INSERT ON prescient.event FROM prescient_engine" >/dev/null
+fails_with 77 "answers of jobs could not be written: their checks run again" \
+    limited 120 "$P" --store "$(as worker)" --config tells.cfg run
+has "which right is missing" "$(cat .err)" "permission denied for table event"
+seen() { sql "SELECT (SELECT count(*) FROM prescient.event WHERE entity_key = '7'),
+    (SELECT count(*) FROM prescient.future_job WHERE entity_key = '7'),
+    (SELECT count(*) FROM prescient.future_job_history WHERE entity_key = '7')"; }
+is "its answer is not written, and it waits" "$(seen)" "0|1|0"
+# At a stop no job runs any more.
+has_run() { grep -q 'cannot settle a page' .stopped; }
+"$P" --store "$(as worker)" --config tells.cfg daemon 2>.stopped &
+daemon=$!
+ok "a daemon goes on with it" wait_until 60 has_run
+kill $daemon; wait $daemon
+is "and says at a stop what it waits for" \
+    "$(grep -c 'answers still cannot be written' .stopped) $(grep -c 'jobs still run' .stopped)" "1 0"
+sql "GRANT INSERT ON prescient.event TO prescient_engine" >/dev/null
+once_more() { "$P" --store "$(as worker)" --config tells.cfg run >/dev/null 2>&1; [ "$(seen)" = "1|0|1" ]; }
+ok "with the right it runs again, and is written once" wait_until 60 once_more
 
 # What is taken from a daemon may be given back. It has begun when it has a pass of its own.
 sql "DELETE FROM prescient.slot_pass" >/dev/null

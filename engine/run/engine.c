@@ -206,10 +206,23 @@ static bool lanes_hold_nothing(const struct engine *e)
     return true;
 }
 
+static bool jobs_run(const struct engine *e)
+{
+    for (int i = 0; i < e->lanes.n; i++)
+        for (const struct page *p = e->lanes.all[i].pages; p; p = p->following)
+            if (p->counts[CHECK_GIVEN])
+                return true;
+    return false;
+}
+
 /* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some
  * seconds later we go anyway. */
 static void stop_turn(struct engine *e)
 {
+    static const char jobs_stay[] =
+        "jobs still run after the stop timeout: they are ended, their checks run again";
+    static const char answers_stay[] =
+        "answers still cannot be written after the stop timeout: their checks run again";
     struct shutdown *s = &e->shutdown;
     int64_t now = now_us(e), grace_us = e->o.settings->kill_grace_us + 2000000;
     if (lanes_hold_nothing(e))
@@ -217,7 +230,7 @@ static void stop_turn(struct engine *e)
     else if (now > s->until_us + grace_us)
         shutdown_end(s, ERR_STOPPED, "stopped with leases still held: they expire by themselves");
     else if (now > s->until_us && !s->jobs_killed) {
-        log_warn(e->o.log, "jobs still run after the stop timeout: they are ended, their checks run again");
+        log_warn(e->o.log, "%s", jobs_run(e) ? jobs_stay : answers_stay);
         s->jobs_killed = true;
         pool_kill(e->pool);
     }

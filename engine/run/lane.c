@@ -154,7 +154,11 @@ static bool may_end_command(enum lane_action was, int rc, const struct err *err)
 static void give_up(const struct lane *l, int rc, const struct err *err)
 {
     struct err end = *err;
-    if (rc != ERR_DENIED)
+    if (rc == ERR_DENIED && l->npages)
+        err_set(&end, rc,
+                "%s; answers of jobs could not be written: their checks run again, a lease's time from now",
+                err->text);
+    else if (rc != ERR_DENIED)
         err_set(&end, rc, "the store cannot be reached or written to: %s", err->text);
     l->env->events.fatal(l->env->events.ctx, rc, end.text);
 }

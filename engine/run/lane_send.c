@@ -107,8 +107,9 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
              err->text, (long long)wait_us / 1000);
 }
 
-/* With pages in hand there is something to go on with, however long it takes. With leases alone a
- * command ends after a minute or so. Without leases it gives up after 5 to 8 tries (about ten
+/* With pages in hand there is something to go on with, however long it takes; but a right that is
+ * refused does not come back by itself. With that, and with leases alone, a command ends after a
+ * minute or so. Without leases it gives up after 5 to 8 tries (about ten
  * seconds, sooner where leases are short): cron starts it again. A daemon never gives up. */
 bool lane_gives_up(const struct lane *l)
 {
@@ -119,10 +120,10 @@ bool lane_gives_up(const struct lane *l)
         pages += env->lanes->all[i].npages;
         leases += env->lanes->all[i].nbuckets;
     }
-    if (env->patient || pages)
+    if (env->patient || (pages && !err_is_denied(&l->req.call.err)))
         return false;
     int tries = env->clocks->is_known ? TRIES_AFTER_HELLO : TRIES_BEFORE;
-    if (leases)
+    if (leases || pages)
         tries = TRIES_WITH_LEASES;
     if (l->req.call.rc == ERR_BUSY)
         tries = TRIES_FOR_A_LOCK;
