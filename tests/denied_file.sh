@@ -59,3 +59,20 @@ chmod 777 store
 ok "with both, all is well" as_other "$P" run
 ok "and config --check says so" as_other "$P" config --check
 is "and doctor" "$(as_other "$P" doctor | grep -c 'may not be written')" 0
+
+# Not even to be read; and what is no database at all: neither comes by waiting.
+chmod 600 store/shop.db
+for command in list status run "enqueue orders 3 one +1h"; do
+    # shellcheck disable=SC2086
+    denied "unreadable" "who lacks the right to read $TMP/store/shop.db (owner uid 0, mode 0600)" $command
+done
+chmod 700 store
+denied "a folder that is closed" "who lacks the right to enter a folder on the way to $TMP/store/shop.db" list
+mkdir folder.db
+seq 2000 >noise.db
+for command in list run daemon init; do
+    fails_with 78 "noise.db is no SQLite database" timeout 60 "$P" --store "sqlite:$TMP/noise.db" $command
+    is "$command: once" "$(grep -c 'retrying\|trying again' "$TMP/.err")" 0
+    fails_with 78 "folder.db is a folder" timeout 60 "$P" --store "sqlite:$TMP/folder.db" $command
+    is "$command: once" "$(grep -c 'retrying\|trying again' "$TMP/.err")" 0
+done

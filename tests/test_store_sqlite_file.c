@@ -318,7 +318,7 @@ static void what_is_no_database_is_said_to_be_none(void)
     store_free(litefx.st);
     write_noise(0, 8192);
     litefx.st = litefx_connect(litefx.url, (struct store_options){ 0 });
-    RC_IS(ERR_LOST, litefx_hello(litefx.st));
+    RC_IS(ERR_SETTINGS, litefx_hello(litefx.st));
     SAYS("is no SQLite database");
 }
 

@@ -35,7 +35,6 @@ static const struct {
     { SQLITE_IOERR, ERR_LOST, "cannot be read or written" },
     { SQLITE_READONLY, ERR_LOST, "may only be read" },
     { SQLITE_CORRUPT, ERR_LOST, "is damaged" },
-    { SQLITE_NOTADB, ERR_LOST, "is no SQLite database" },
     { SQLITE_CANTOPEN, ERR_LOST, "cannot be opened" },
     { SQLITE_PERM, ERR_LOST, "cannot be opened" },
     { SQLITE_PROTOCOL, ERR_LOST, "cannot be locked" },
@@ -48,6 +47,17 @@ static const struct {
 static bool is_missing_schema(const char *message)
 {
     return strstr(message, "no such table") || strstr(message, "no such column");
+}
+
+/* The wrong file, as a wrong database is: waiting does not help. One that was a database before is
+ * damaged, or is being restored. */
+static int refuse_not_a_database(const struct sqlite_store *db, struct err *err)
+{
+    err_set(err, db->was_open ? ERR_LOST : ERR_SETTINGS,
+            "%s is no SQLite database, or an encrypted one: correct `store`", db->path);
+    if (err && db->was_open)
+        err->reason = ERR_REASON_REFUSED;
+    return db->was_open ? ERR_LOST : ERR_SETTINGS;
 }
 
 /* Results that a refused right may be behind, or something else: no descriptor is left, the disk is
@@ -67,6 +77,8 @@ int sqlite_fail(struct sqlite_store *db, int rc, struct err *err)
         db->distrusted = true;
     if (is_about_rights(primary) && sqlite_check_rights(db, true, err) < 0)
         return err ? err->code : ERR_LOST;
+    if (primary == SQLITE_NOTADB)
+        return refuse_not_a_database(db, err);
     if (primary == SQLITE_ERROR && is_missing_schema(message))
         return err_set(err, ERR_SCHEMA, "%s has no schema that fits this program (%s): run 'prescient init'",
                        db->path, message);

@@ -109,6 +109,14 @@ static int refuse_missing_folder(const struct sqlite_store *db, struct err *err)
                    folder, slash + 1);
 }
 
+/* Nor does a folder, a fifo or a device become a file. */
+static int refuse_no_file(const struct sqlite_store *db, const struct stat *st, struct err *err)
+{
+    const char *what = S_ISDIR(st->st_mode) ? "a folder" : "no regular file";
+    return err_set(err, db->was_open ? ERR_LOST : ERR_SETTINGS,
+                   "%s is %s: correct `store`, which names a file", db->path, what);
+}
+
 static int open_file(struct sqlite_store *db, bool create, struct err *err)
 {
     struct stat st = { 0 };
@@ -118,6 +126,8 @@ static int open_file(struct sqlite_store *db, bool create, struct err *err)
         return rc;
     if (missing && !create)
         return refuse_missing(db, err);
+    if (!missing && st.st_mode && !S_ISREG(st.st_mode))
+        return refuse_no_file(db, &st, err);
     rc = sqlite3_open_v2(db->path, &db->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0),
                              NULL);
