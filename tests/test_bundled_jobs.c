@@ -304,6 +304,33 @@ static void asks_by_sql(const char *url)
 }
 static void what_has_not_happened_is_told_and_asked_again(void) { over_both(asks_by_sql); }
 
+/* A constant, a NULL, another column: none is of a check that was asked about. It was taken for
+ * "has not happened" without a word. */
+static void a_key_that_was_not_asked_for_is_no_answer(void)
+{
+    static const char *const keys[] = { "1", "2", NULL };
+    static const char *const queries[] = { "SELECT 17 FROM json_each($1)", "SELECT NULL FROM json_each($1)",
+                                           "SELECT 'x' || value FROM json_each($1)" };
+    static const char *const words[] = { "the key '17'", "a NULL", "the key 'x1'" };
+    write_sqlite("CREATE TABLE " TABLE " (id integer PRIMARY KEY, shipped_at integer)");
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        char settings[512];
+        struct rig r;
+        snprintf(settings, sizeof settings, "query = \"%s\"; event = \"e\"; again_every = \"60s\";",
+                 queries[i]);
+        CU_ASSERT_EQUAL_FATAL(rig_open(&r, sqlite_url, "sql_check", settings), 0);
+        for (int many = 0; many < 2; many++) {
+            rig_run(&r, keys, NULL, many);
+            CU_ASSERT_TRUE(is_answer(&r, 0, PRESCIENT_FAIL, 0, 0));
+            CU_ASSERT_TRUE(is_answer(&r, 1, PRESCIENT_FAIL, 0, 0));
+            CU_ASSERT_PTR_NOT_NULL(strstr(rig_answer(&r, 0).text, words[i]));
+            CU_ASSERT_PTR_NOT_NULL(strstr(rig_answer(&r, 0).text, "its first column must be the key"));
+        }
+        rig_close(&r);
+    }
+    write_sqlite("DROP TABLE " TABLE);
+}
+
 static void asks_one_bad_key(const char *url)
 {
     static const char *const keys[] = { "1", "x", "2", NULL };
@@ -513,6 +540,7 @@ static const struct test tests[] = {
     TEST(one_bad_key_does_not_harm_the_orders_beside_it),
     TEST(without_the_database_three_orders_fail_and_the_rest_is_put_off),
     TEST(what_has_not_happened_is_told_and_asked_again),
+    TEST(a_key_that_was_not_asked_for_is_no_answer),
     TEST(one_bad_key_fails_alone),
     TEST(a_list_that_is_used_up_ends_the_check),
     TEST(a_payload_too_long_for_an_event_is_left_out),

@@ -11,6 +11,7 @@ enum {
     DELAYS_MAX = 64,
     PAYLOAD_MAX = 48 * 1024,        /* of a check; with the names around it, an event's 64 KiB hold it */
     EVENT_ROOM = 64 * 1024,
+    WHY_ROOM = 512,
     NAME_ROOM = 6 * 1024 + 16,      /* a name of 1 KiB as a JSON string */
     GIVE_UP_AFTER = 3,              /* failing queries in a row: it is the database, not the key */
 };
@@ -206,6 +207,17 @@ static int ask(struct sql_check *job, const struct prescient_check *checks, int 
     return rc;
 }
 
+/* Of a key that was not asked for: with it, what the query says about the others is no answer. */
+static void refuse_answer(const char *key, char *why, size_t size)
+{
+    char what[220] = "a NULL";
+    if (key)
+        snprintf(what, sizeof what, "the key '%.200s'", key);
+    snprintf(why, size,
+             "the query returned %s, which was not asked for: its first column must be the key, of those of "
+             "$1 that have happened", what);
+}
+
 static void sql_check(void *state, const struct prescient_check *check, struct prescient_answer *answer)
 {
     struct sql_check *job = state;
@@ -217,7 +229,13 @@ static void sql_check(void *state, const struct prescient_check *check, struct p
     bool has_happened = false;
     for (int i = 0; i < rows->rows; i++) {
         const char *key = rows->values[i * rows->columns].text;
-        has_happened |= key && !strcmp(key, check->entity_key);
+        if (!key || strcmp(key, check->entity_key) != 0) {
+            char why[WHY_ROOM];
+            refuse_answer(key, why, sizeof why);
+            prescient_fail(answer, "key %.200s: %s", check->entity_key, why);
+            return;
+        }
+        has_happened = true;
     }
     answer_with(job, check, answer, has_happened);
 }
@@ -238,6 +256,38 @@ static const char **sort_keys(const struct prescient_rows *rows, size_t *n)
     if (keys)
         qsort(keys, *n, sizeof *keys, compare_keys);
     return keys;
+}
+
+static bool has_key(const char **keys, size_t n, const char *key)
+{
+    return key && bsearch(&key, keys, n, sizeof *keys, compare_keys);
+}
+
+/* True, with words, when a row is of no check of these. */
+static bool has_foreign_key(const struct prescient_rows *rows, const struct prescient_check *checks, int n,
+                            char *why, size_t size)
+{
+    const char **asked = malloc(((size_t)n + 1) * sizeof *asked);
+    bool is_foreign = false;
+    for (int i = 0; asked && i < n; i++)
+        asked[i] = checks[i].entity_key;
+    if (asked)
+        qsort(asked, (size_t)n, sizeof *asked, compare_keys);
+    for (int i = 0; asked && !is_foreign && i < rows->rows; i++) {
+        const char *key = rows->values[i * rows->columns].text;
+        is_foreign = !has_key(asked, (size_t)n, key);
+        if (is_foreign)
+            refuse_answer(key, why, size);
+    }
+    free(asked);
+    return is_foreign;
+}
+
+static void fail_all(const struct prescient_check *checks, int n, struct prescient_answer *answers,
+                     const char *why)
+{
+    for (int i = 0; i < n; i++)
+        prescient_fail(&answers[i], "key %.200s: %s", checks[i].entity_key, why);
 }
 
 /* Not asked: the queries before it have failed. Where that was for any key, so would be this
@@ -274,15 +324,18 @@ static void sql_checks(void *state, const struct prescient_check *checks, int n,
 {
     struct sql_check *job = state;
     const struct prescient_rows *rows;
+    char why[WHY_ROOM];
     size_t found;
     const char **keys = ask(job, checks, n, &rows) ? NULL : sort_keys(rows, &found);
     if (!keys) {
         one_by_one(job, checks, n, answers);
         return;
     }
-    for (int i = 0; i < n; i++)
-        answer_with(job, &checks[i], &answers[i],
-                    bsearch(&checks[i].entity_key, keys, found, sizeof *keys, compare_keys) != NULL);
+    if (has_foreign_key(rows, checks, n, why, sizeof why))
+        fail_all(checks, n, answers, why);
+    else
+        for (int i = 0; i < n; i++)
+            answer_with(job, &checks[i], &answers[i], has_key(keys, found, checks[i].entity_key));
     free(keys);
 }
 
@@ -297,8 +350,10 @@ static int sql_check_probe(void *state, char *why, size_t why_size)
         snprintf(why, why_size, "%s", job->host->error(job->host));
         return -1;
     }
-    if (rows->columns > 0)
+    if (rows->columns > 0 && !has_foreign_key(rows, NULL, 0, why, why_size))
         return 0;
+    if (rows->columns > 0)
+        return -1;
     snprintf(why, why_size, "the query returns no column, expected the keys in its first one");
     return -1;
 }
