@@ -68,6 +68,10 @@ refused "permission denied for function file_check (user $shop). $grant prescien
     on "$shop" --now 2026-03-01T13:15:00Z enqueue orders 42 unshipped +3h
 refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" list
 refused "(user $shop). $grant prescient_engine TO $shop" on "$shop" sweep
+for command in "schedule list" "schedule show nightly" "--now 2099-01-01 schedule list"; do
+    # shellcheck disable=SC2086
+    refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" $command
+done
 
 # ---- a reader: what it asked for decides which role it needs, not which one it has ----
 

@@ -40,6 +40,7 @@ int action_run(struct app *app, const struct action *actions, const struct actio
                const struct args *args)
 {
     const struct command_option *foreign = args_beyond(args, chosen->options);
+    app->action = chosen;
     if (!foreign)
         return chosen->run(app, args);
     const char *why = refusal(app, actions, chosen->word, foreign);

@@ -10,6 +10,9 @@ struct action {                 /* a table of them ends with a NULL word */
     const char *word;           /* what chooses it: "add", "--from" */
     const char *options;        /* the letters of those of the command's options that it takes */
     int (*run)(struct app *app, const struct args *args);
+    /* as those of the command (command.h), where it needs another role; NULL: as the command */
+    const char *role;
+    bool only_reads;
 };
 
 /* The action of that word; NULL: there is none. */

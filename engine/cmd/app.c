@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include "../base/moment.h"
+#include "action.h"
 #include "program.h"
 #include "text.h"
 
@@ -142,8 +143,9 @@ struct store *app_store_new(struct app *app, struct err *err)
 {
     struct store_options options = store_options_from(&app->settings);
     struct store *st;
-    options.role = app->command->role;
-    if (app->now && !app->command->only_reads)
+    bool is_special = app->action && app->action->role;
+    options.role = is_special ? app->action->role : app->command->role;
+    if (app->now && !(is_special ? app->action->only_reads : app->command->only_reads))
         options.role = NULL;            /* a time of one's own is for engines */
     return store_new(&options, &st, err) < 0 ? NULL : st;
 }

@@ -276,12 +276,12 @@ static int forget_consumer(struct app *app, const struct args *args)
 }
 
 static const struct action actions[] = {
-    { "--deliver", "dbestw", deliver_events },
-    { "--consumers", "c", list_consumers },
-    { "--reset", "rT", reset_consumer },
-    { "--forget", "F", forget_consumer },
-    { "events", "fal", list },
-    { NULL, NULL, NULL }
+    { "--deliver", "dbestw", deliver_events, NULL, false },
+    { "--consumers", "c", list_consumers, NULL, false },
+    { "--reset", "rT", reset_consumer, NULL, false },
+    { "--forget", "F", forget_consumer, NULL, false },
+    { "events", "fal", list, NULL, false },
+    { 0 }
 };
 
 static int events_main(struct app *app, const struct args *args)

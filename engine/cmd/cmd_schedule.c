@@ -384,9 +384,15 @@ static int run_load(struct app *app, const struct args *args)
 #define RULE "eczmbp"           /* the options of a rule */
 
 static const struct action actions[] = {
-    { "add", RULE, run_add }, { "set", RULE, run_set }, { "list", "jal", run_list },
-    { "show", "", run_show }, { "on", "y", run_on },    { "off", "y", run_off },
-    { "remove", "", run_remove }, { "load", "nF", run_load }, { 0 },
+    { "add", RULE, run_add, NULL, false },
+    { "set", RULE, run_set, NULL, false },
+    { "list", "jal", run_list, "prescient_reader", true },
+    { "show", "", run_show, "prescient_reader", true },
+    { "on", "y", run_on, NULL, false },
+    { "off", "y", run_off, NULL, false },
+    { "remove", "", run_remove, NULL, false },
+    { "load", "nF", run_load, NULL, false },
+    { 0 },
 };
 
 static int schedule_main(struct app *app, const struct args *args)

@@ -527,9 +527,9 @@ static int add(struct app *app, const struct args *args)
 }
 
 static const struct action actions[] = {
-    { "add", "ial", add },
-    { "spool", "stl", run },
-    { NULL, NULL, NULL }
+    { "add", "ial", add, NULL, false },
+    { "spool", "stl", run, NULL, false },
+    { 0 }
 };
 
 static int spool_main(struct app *app, const struct args *args)

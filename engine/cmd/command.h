@@ -23,11 +23,13 @@ enum {
     EXIT_BAD_SETTINGS = 78
 };
 
+struct action;
 struct args;
 struct command;
 
 struct app {                        /* one per process; filled by main.c before a command runs */
     const struct command *command;
+    const struct action *action;    /* of the command: the one that runs; NULL: it has none */
     struct settings settings;
     const char *settings_file;      /* --config, or NULL */
     struct log log;
