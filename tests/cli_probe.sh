@@ -106,6 +106,11 @@ rights() {
     has "it is the business database that doctor names" "$("$P" doctor)" \
         "error  business: business database: "
     has "and the server's own words" "$("$P" doctor)" "\"nobody_$reader\" does not exist"
+    for url in "$PRESCIENT_STORE" "sqlite:$TMP/no-such.db"; do
+        [[ $url == sqlite:* ]] || url=$(sed -E 's#(//[^/]*/)[^?]*#\1no-db#' <<<"$url")
+        job unshipped_order '' "business = \"$url\";"
+        fails_with 78 "business database: " "$P" config --check
+    done
     job unshipped_order '' "business = \"postgresql://u@/d?host=$TMP/none\";"
     is "a database that is away is no mistake of the settings" "$("$P" config --check 2>.err; echo $?)" \
         "the settings are good: 1 job, every plug-in loads; what the jobs ask could not be tried

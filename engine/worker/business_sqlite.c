@@ -2,6 +2,8 @@
  * deadline: the busy timeout ends a wait for a lock, the progress handler ends work. */
 #include "business.h"
 
+#include <unistd.h>
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +72,7 @@ static void sqlite_close_business(struct business *base)
 /* The SQLSTATEs that PostgreSQL would have given, for what has nothing to do with a row. */
 #define WRONG_STATEMENT "42000"
 #define NO_DATABASE "08001"
+#define NO_SUCH_DATABASE "3D000"
 
 static int of_job(const char *sqlstate, int rc, struct err *err)
 {
@@ -131,7 +134,8 @@ static int connect_file(struct sqlite_business *b, struct err *err)
         err_set(err, ERR_LOST, "business database: cannot open %s: %s", b->path,
                 b->db ? sqlite3_errmsg(b->db) : "out of memory");
         disconnect(b);
-        return ERR_LOST;
+        bool is_missing = access(b->path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR);
+        return is_missing ? of_job(NO_SUCH_DATABASE, ERR_LOST, err) : ERR_LOST;
     }
     refuse_quoted_strings(b->db);
     sqlite3_progress_handler(b->db, STEPS_BETWEEN_LOOKS, deadline_passed, b);

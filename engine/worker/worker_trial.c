@@ -6,10 +6,11 @@
 #include "business.h"
 
 /* SQLSTATE of class 28: a password that is wrong, or no way in for this user. 42501: no right to
- * connect. */
+ * connect. 3D000: there is no such database. None of them is a server that is away. */
 static bool is_kept_out(const struct err *err)
 {
-    return !strncmp(err->sqlstate, "28", 2) || !strcmp(err->sqlstate, "42501");
+    return !strncmp(err->sqlstate, "28", 2) || !strcmp(err->sqlstate, "42501") ||
+           !strcmp(err->sqlstate, "3D000");
 }
 
 /* Whether the database answers at all, whatever the job asks of it. */
