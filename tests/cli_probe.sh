@@ -94,8 +94,8 @@ rights() {
         orders*) is "a table is named" "$grant" "GRANT SELECT ON orders TO $reader"
             finds "a table that may not be read" "business database: permission denied for table orders" ;;
         *SCHEMA*) is "a schema is named" "$grant" "GRANT USAGE ON SCHEMA \"MyShop\" TO $reader" ;;
-        *) is "a name is quoted" "$grant" "GRANT SELECT ON \"Order\" TO $reader"
-            grant=${grant/ON /ON \"MyShop\".} ;;
+        *) is "a name is quoted, and has its schema" "$grant" \
+            "GRANT SELECT ON \"MyShop\".\"Order\" TO $reader" ;;
         esac
         sql "$grant"
     done

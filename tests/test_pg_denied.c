@@ -8,7 +8,7 @@
 static const char *grant(const char *message, const char *user)
 {
     static char out[512];
-    return pg_denied_grant(message, user, out, sizeof out) ? out : "";
+    return pg_denied_grant(message, NULL, user, out, sizeof out) ? out : "";
 }
 #define GRANT(line, message) CU_ASSERT_STRING_EQUAL(grant(message, "shop"), line)
 
@@ -47,13 +47,37 @@ static void other_messages_have_no_line(void)
     GRANT("", "permission denied for large object 7");
     GRANT("", "keine Berechtigung f\xc3\xbcr Tabelle orders");
     GRANT("", "must be owner of table orders");
-    CU_ASSERT_FALSE(pg_denied_grant("permission denied for table orders", "shop", small, sizeof small));
+    CU_ASSERT_FALSE(pg_denied_grant("permission denied for table orders", NULL, "shop", small, sizeof small));
+}
+
+/* A line that grants the right on another table is worse than none. */
+static void an_object_is_the_one_of_the_query(void)
+{
+    static const struct { const char *query, *object; } rows[] = {
+        { "SELECT id FROM orders WHERE orders.id = $1", "orders" },
+        { "SELECT id FROM sales.orders WHERE orders.id = $1", "sales.orders" },
+        { "select o.id from Sales.ORDERS as o", "sales.orders" },
+        { "SELECT 1 FROM \"My Shop\".\"orders\"", "\"My Shop\".orders" },
+        { "SELECT 'x.orders' FROM sales.orders", "sales.orders" },
+        { "SELECT 1 FROM late_ones", NULL },            /* a view, and what it reads */
+        { "SELECT 1 FROM a.orders, b.orders", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char out[512] = "", expected[512] = "";
+        bool is_known = pg_denied_grant("permission denied for table orders", rows[i].query, "shop", out,
+                                        sizeof out);
+        CU_ASSERT_EQUAL(is_known, rows[i].object != NULL);
+        if (rows[i].object)
+            snprintf(expected, sizeof expected, "GRANT SELECT ON %s TO shop", rows[i].object);
+        CU_ASSERT_STRING_EQUAL(out, expected);
+    }
 }
 
 static const struct test tests[] = {
     TEST(each_kind_of_object_has_its_right),
     TEST(a_name_that_needs_quotes_has_them),
     TEST(other_messages_have_no_line),
+    TEST(an_object_is_the_one_of_the_query),
     { 0 }
 };
 

@@ -36,6 +36,7 @@ struct pg_business {
     bool unprepared;
     int64_t connect_timeout_us;
     PGconn *conn;
+    const char *query;                  /* of the exchange under way */
     PGresult *result;                   /* what `rows` points into */
     struct prepared cache[CACHED];
 };
@@ -119,7 +120,7 @@ static int kept_out(struct pg_business *b, struct err *err)
     err_one_line(err);
     if (!err)
         return ERR_LOST;
-    if (!strcmp(state, "42501") && user && pg_denied_grant(message, user, grant, sizeof grant)) {
+    if (!strcmp(state, "42501") && user && pg_denied_grant(message, NULL, user, grant, sizeof grant)) {
         size_t used = strlen(err->text);
         snprintf(err->text + used, sizeof err->text - used, "; as its owner run: %s", grant);
     }
@@ -244,7 +245,7 @@ static void advise(const struct pg_business *b, const PGresult *r, const char *s
     char grant[512];
     const char *hint = PQresultErrorField(r, PG_DIAG_MESSAGE_HINT), *user = PQuser(b->conn);
     size_t used = strlen(err->text);
-    if (!strcmp(state, "42501") && user && pg_denied_grant(message, user, grant, sizeof grant))
+    if (!strcmp(state, "42501") && user && pg_denied_grant(message, b->query, user, grant, sizeof grant))
         snprintf(err->text + used, sizeof err->text - used, "; as its owner run: %s", grant);
     else if (hint)
         snprintf(err->text + used, sizeof err->text - used, "; %s", hint);
@@ -309,6 +310,7 @@ static int exchange(struct pg_business *b, const char *sql, const struct prescie
     int remaining = business_remaining_ms(deadline_us);
     snprintf(ms, sizeof ms, "%d", remaining > 0 ? remaining : 1);       /* 0 would be no limit */
     struct prescient_value limit = { ms, strlen(ms) };
+    b->query = sql;
     int limits = place_of(b, limits_sql), place = place_of(b, sql);
     struct message m = { 0 };
     if (!send_statement(b, limits, limits_sql, &limit, 1, &m) ||
