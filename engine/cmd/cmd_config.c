@@ -1,6 +1,8 @@
 /* prescient config - the settings in force, a sample of all there are, or whether they are good. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 #include "../rules/job_limits.h"
 #include "../rules/slot.h"
 #include "app.h"
@@ -146,9 +148,15 @@ static int check_attempts(struct app *app, struct err *err)
  * no schema in it, is for `prescient init`; another server is not asked here. */
 static int check_store_file(struct app *app, struct err *err)
 {
+    static const char scheme[] = "sqlite:";
     struct store_hello hello = STORE_HELLO_INIT;
-    if (strncmp(app->settings.store, "sqlite:", 7) != 0)
+    if (strncmp(app->settings.store, scheme, strlen(scheme)) != 0)
         return 0;
+    const char *file = app->settings.store + strlen(scheme);
+    if (!strncmp(file, "//", 2))
+        file += 2;
+    if (access(file, F_OK) < 0 && errno == ENOENT)
+        return 0;                       /* nor its folder, perhaps: on this machine it need not run */
     struct store *st = app_store_new(app, err);
     if (!st)
         return err->code;

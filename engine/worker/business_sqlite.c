@@ -2,11 +2,11 @@
  * deadline: the busy timeout ends a wait for a lock, the progress handler ends work. */
 #include "business.h"
 
-#include <unistd.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { CACHED = 64, STEPS_BETWEEN_LOOKS = 1000 };
 

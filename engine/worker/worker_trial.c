@@ -6,11 +6,14 @@
 #include "business.h"
 
 /* SQLSTATE of class 28: a password that is wrong, or no way in for this user. 42501: no right to
- * connect. 3D000: there is no such database. None of them is a server that is away. */
-static bool is_kept_out(const struct err *err)
+ * connect. 3D000: there is no such database; where it is the store's, `init` may be about to make
+ * it. None of them is a server that is away. */
+static bool is_kept_out(const struct worker *w, const struct err *err)
 {
-    return !strncmp(err->sqlstate, "28", 2) || !strcmp(err->sqlstate, "42501") ||
-           !strcmp(err->sqlstate, "3D000");
+    bool is_missing = !strcmp(err->sqlstate, "3D000");
+    if (is_missing)
+        return w->settings.business != NULL;
+    return !strncmp(err->sqlstate, "28", 2) || !strcmp(err->sqlstate, "42501");
 }
 
 /* Whether the database answers at all, whatever the job asks of it. */
@@ -22,7 +25,7 @@ static bool ask_business(struct worker *w, int64_t deadline_us, struct probed *f
         business_query(w->services.business, "SELECT 1", NULL, 0, deadline_us, &rows, &err) == 0)
         return true;
     worker_copy_text(w, found->business, sizeof found->business, err.text);
-    found->business_refuses = is_kept_out(&err);
+    found->business_refuses = is_kept_out(w, &err);
     return false;
 }
 
