@@ -9,7 +9,10 @@
 chmod 755 "$TMP"
 other=65534
 as_other() { setpriv --reuid=$other --regid=$other --clear-groups "$@"; }
-as_other test -x "$P" || { echo "# the program is where another user cannot reach it"; exit 0; }
+# the build may be in a folder that is nobody else's
+cp "$P" "$TMP/prescient" && chmod 755 "$TMP/prescient"
+P=$TMP/prescient
+ok "another user can start it" as_other test -x "$P"
 
 mkdir store
 plugin noop 'prescient_done(answer);'
