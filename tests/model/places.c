@@ -1,6 +1,6 @@
 /* places.c - concurrency keys. All checks have one key, which has one or two places. A place is a
- * lease of its own: it has an owner and a token, is taken when it is free, expired or watched
- * unchanged, renewed, and given back when no run under it is going on. It lasts as long as a run
+ * lease of its own: it has an owner and a token, is taken when it is free or has expired, renewed,
+ * and given back when no run under it is going on. It lasts as long as a run
  * that was started in its window may last, so that a run ends before its place is another's. */
 #include "model.h"
 
@@ -26,28 +26,19 @@ static bool has_any_item(const struct engine *e)
 
 /* ---- the database ---- */
 
-static bool can_be_taken(const struct model *m, const struct state *s, int engine, int number)
+static bool can_be_taken(const struct model *m, const struct state *s, int number)
 {
-    const struct lease *place = &s->db.place[number - 1];
-    if (s->db.young && m->rules.pyoung)
-        return false;
-    if (!place->ticks)
-        return true;
-    return engine >= 0 && s->engine[engine].place_watch == (unsigned)number &&
-           !s->engine[engine].place_watch_left;
+    return !s->db.place[number - 1].ticks && !(s->db.young && m->rules.pyoung);
 }
 
-/* Who finds no place sees what it would have to watch. */
-static void watches_place(const struct model *m, struct state *s, struct sender from)
+/* Who finds no place shortens those that a clock which was set back has made endless: no run under
+ * one goes on for longer than it lasts, from now on. */
+static void shorten_places(const struct model *m, struct state *s)
 {
-    if (from.stray >= 0 || s->engine[from.engine].mode != AWAKE || s->engine[from.engine].place_watch)
-        return;
-    struct engine *e = &s->engine[from.engine];
-    for (int number = 1; number <= (int)s->db.places && !e->place_watch; number++)
-        if (s->db.place[number - 1].ticks == FAR) {
-            e->place_watch = (unsigned)number & 3;
-            e->place_watch_left = (unsigned)(m->rules.pwatch ? place_lasts(m) : m->rules.lease) & 7;
-        }
+    int lasts = m->rules.pshort ? place_lasts(m) : m->rules.lease;
+    for (int number = 1; number <= (int)s->db.places; number++)
+        if (s->db.place[number - 1].ticks == FAR)
+            s->db.place[number - 1].ticks = (unsigned)lasts & 7;
 }
 
 void serve_take_place(struct model *m, const struct state *s, struct sender from)
@@ -55,8 +46,7 @@ void serve_take_place(struct model *m, const struct state *s, struct sender from
     struct state t = *s;
     struct request *r = request_of(&t, from);
     int number = 1;
-    while (number <= (int)s->db.places &&
-           !can_be_taken(m, s, from.stray < 0 ? from.engine : -1, number))
+    while (number <= (int)s->db.places && !can_be_taken(m, s, number))
         number++;
     bool taken = number <= (int)s->db.places;
     if (taken) {
@@ -66,7 +56,7 @@ void serve_take_place(struct model *m, const struct state *s, struct sender from
         r->place = (unsigned)number & 3;
         r->place_good = 1;
     } else
-        watches_place(m, &t, from);
+        shorten_places(m, &t);
     r->result = taken ? RESULT_GOOD : RESULT_LOST;
     answer(m, &t, from);
     if (taken)
@@ -92,7 +82,6 @@ void serve_renew_place(struct model *m, const struct state *s, struct sender fro
     bool good = is_own(m, s, from) && !has_expired && !is_over;
     int number = r->place;
     if (good) {
-        place_changed(&t, number);
         *place = (struct lease){ .ticks = (unsigned)place_lasts(m) & 7,
                                  .owner = (unsigned)sender_owner(m, s, from) & 3 };
     }
@@ -302,7 +291,7 @@ bool places_have_ticks(const struct state *s)
         has = has || (s->db.place[i].ticks && s->db.place[i].ticks != FAR);
     for (int i = 0; i < ENGINES; i++) {
         const struct engine *e = &s->engine[i];
-        has = has || e->place_trust || (e->place_watch && e->place_watch_left);
+        has = has || e->place_trust;
     }
     return has;
 }
@@ -349,8 +338,6 @@ static void tick_runs(const struct model *m, struct state *s, int engine)
     }
     if (e->place_trust && !stands_still)
         e->place_trust--;
-    if (e->place_watch && e->place_watch_left)
-        e->place_watch_left--;
 }
 
 static void tick_loose_run(const struct model *m, struct state *s, struct loose *run)
@@ -396,7 +383,6 @@ void places_fail_over(const struct model *m, struct state *s, bool loses)
         e->place_good = e->place_standby;
         e->call.place_good = e->call.place_standby;
         e->place_standby = e->call.place_standby = 0;
-        e->place_watch = e->place_watch_left = 0;
     }
     if (m->rules.keys)
         s->db.young = (unsigned)place_lasts(m) & 7;

@@ -171,7 +171,7 @@ static const struct { const char *name; size_t at; int initial, most; const char
       "a place is given back: 0 at any time, 1 by the settle, 2 after the last answer, by a statement" },
     { AT(psent), 1, 1, "0: a place is held until the answer to its giving back is there" },
     { AT(pdrop), 1, 1, "0: an engine that has lost its lease forgets the runs under it" },
-    { AT(pwatch), 1, 1, "0: an endless place is watched for no longer than a lease" },
+    { AT(pshort), 1, 1, "0: an endless place is shortened to a lease" },
     { AT(pyoung), 1, 1, "0: places are taken at once after a failover" },
     { AT(roundend), 1, 1, "0: the first round finishes its bucket" },
     { AT(roundall), 1, 1, "0: the last round reads the heavy tenant alone, and the rest behind it" },

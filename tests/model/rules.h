@@ -35,7 +35,7 @@ struct rules {
     int within, ekey, compare, after, together, wtrust, own, inmove, dkey;
     /* of concurrency keys and rounds */
     int lasts, timer, armed, single, pwindow, psend, ptoken, pexpired, pnumber, pkeep, pback, psent, pdrop,
-        pwatch, pyoung, roundend, roundall, roundlist, roundfirst, roundsettled;
+        pshort, pyoung, roundend, roundall, roundlist, roundfirst, roundsettled;
     /* promises */
     int strict, prompt;
 };

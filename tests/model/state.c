@@ -166,19 +166,11 @@ void engine_drop_run(struct engine *e)
                            .low = e->low, .pulse = e->pulse, .pulse_at = e->pulse_at,
                            .pulse_older = e->pulse_older, .pause = e->pause, .place = e->place,
                            .place_good = e->place_good, .place_standby = e->place_standby,
-                           .place_trust = e->place_trust, .place_watch = e->place_watch,
-                           .place_watch_left = e->place_watch_left };
+                           .place_trust = e->place_trust };
     *e = kept;
 }
 
 /* ---- places ---- */
-
-void place_changed(struct state *s, int number)
-{
-    for (int i = 0; i < ENGINES; i++)
-        if (s->engine[i].place_watch == (unsigned)number)
-            s->engine[i].place_watch = s->engine[i].place_watch_left = 0;
-}
 
 static void request_loses_place(struct request *r, int number)
 {
@@ -196,7 +188,6 @@ void place_gone(struct state *s, int number)
     }
     for (int j = 0; j < STRAYS; j++)
         request_loses_place(&s->stray[j], number);
-    place_changed(s, number);
 }
 
 /* ---- transactions ---- */

@@ -149,7 +149,6 @@ struct engine {
     /* transactions with ids below X, that of the open_slot, which still run */
     uint8_t older : 7;
     uint8_t watch : 4, watch_left : 3;
-    uint8_t place_watch : 2, place_watch_left : 3;
     /* its lease is for the first round. Planted: it does not know whom to leave to the last one;
      * the last one reads the rest, too */
     uint8_t partial : 1, unlisted : 1, reads_rest : 1;
@@ -324,7 +323,6 @@ void engine_drop_run(struct engine *e);
 
 /* ---- places (number 1 is the first) ---- */
 
-void place_changed(struct state *s, int number);                /* all watching of it ends */
 void place_gone(struct state *s, int number);                   /* no token matches it any more */
 
 #endif
