@@ -187,18 +187,19 @@ void a_finished_pass_keeps_its_counts(void)
                                      .guarded = 8,
                                      .held_back = 9,
                                      .unknown_job = 10,
-                                     .superseded = 11,
-                                     .locked = 12,
-                                     .late_us = 13,
-                                     .took_us = 14 };
+                                     .busy = 11,
+                                     .superseded = 12,
+                                     .locked = 13,
+                                     .late_us = 14,
+                                     .took_us = 15 };
     IS(0, fixture_call(&f.call));
     CU_ASSERT(f.finished);
     static const char *const columns[] = { "run",        "done",    "again",   "deferred",  "failed",
                                            "timeout",    "crashed", "guarded", "held_back", "unknown_job",
-                                           "superseded", "locked",  "late_us", "took_us" };
+                                           "busy",       "superseded", "locked", "late_us", "took_us" };
     struct store_rows rows = REPORT("passes", NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
-    for (int i = 0; i < 14; i++)
+    for (int i = 0; i < 15; i++)
         IS(i + 1, atoll(cell(&rows, 0, columns[i])));
     TEXT_IS("test/1", cell(&rows, 0, "engine"));
     TEXT_IS("1", cell(&rows, 0, "pass"));

@@ -23,7 +23,7 @@ void reports_have_the_documented_columns(void)
 {
     WITH_STORE();
     columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
-                        "first_check_at again_at put_off_at payload");
+                        "first_check_at again_at put_off_at payload concurrency_key");
     columns_are("history",
                 "ended_at_us entity_name entity_key job_exec outcome guard check_number check_count "
                 "failure_count run_count slot_at first_check_at "
@@ -33,7 +33,7 @@ void reports_have_the_documented_columns(void)
                 "next_check_at run_us note engine");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
-                          "deferred held_back unknown_job superseded "
+                          "deferred held_back unknown_job busy superseded "
                           "locked late_us took_us left_jobs recorded_at_us");
     columns_are(
         "status",
@@ -42,6 +42,8 @@ void reports_have_the_documented_columns(void)
         "oldest_unclosed_at oldest_transaction_us transactions_since prepared_transactions history_rows "
         "events_withheld withheld_by withheld_us withheld_advice is_pending_at_least is_due_at_least "
         "is_overdue_at_least is_unclosed_at_least never_due");
+    columns_are("keys", "concurrency_key place engine taken_at held_until is_wanted waiting");
+    columns_are("concurrency_limits", "pattern places set_at set_by");
     columns_are("put_off", "job_exec checks since_at total");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");

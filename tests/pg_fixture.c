@@ -119,7 +119,8 @@ bool pgfx_begin(void)
     /* Of the tables by day the rows go, not the files: there are a hundred of them. */
     PQclear(pgfx_ask(
         pgfx.app, "TRUNCATE prescient.future_job, prescient.slot_pass, prescient.slot_lease, "
-                  "prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen;"
+                  "prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen, "
+                  "prescient.place, prescient.concurrency_limit;"
                   "DELETE FROM prescient.future_job_history;"
                   "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
                   "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "

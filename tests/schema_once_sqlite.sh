@@ -115,7 +115,7 @@ finds() {
         failed=1
     fi
 }
-finds "a view that is defined again" "prescient_runs again, after 0005_readers.sql" \
+finds "a view that is defined again" "prescient_runs again, after 0006_readers.sql" \
     "DROP VIEW prescient_runs; CREATE VIEW prescient_runs AS SELECT 1 AS one;"
 finds "a trigger that is defined again" "prescient_enqueue_insert again, after 0002_enqueue.sql" \
     "CREATE TRIGGER prescient_enqueue_insert INSTEAD OF INSERT ON prescient_enqueue

@@ -115,6 +115,21 @@
     X(where_slots_are_a_second_long_at_once_is_the_next_slot)                                                \
     X(pull_forward_moves_what_waits_and_files_nothing)                                                       \
     X(checks_of_a_key_tell_their_lease)                                                                      \
+    /* contract_place.c */                                                                                   \
+    X(a_place_is_taken_once)                                                                                 \
+    X(a_place_given_back_is_free)                                                                            \
+    X(an_expired_place_is_taken_and_not_renewed)                                                             \
+    X(a_key_has_as_many_places_as_its_limit_says)                                                            \
+    X(a_place_above_the_limit_comes_to_its_end)                                                              \
+    X(of_several_patterns_the_longest_one_counts)                                                            \
+    X(who_has_a_place_asks_nobody_for_his)                                                                   \
+    X(keys_of_one_call_are_told_apart)                                                                       \
+    X(limits_that_make_no_sense_are_refused)                                                                 \
+    X(a_check_keeps_its_concurrency_key_while_it_waits)                                                      \
+    X(retry_puts_a_check_back_with_its_concurrency_key)                                                      \
+    X(replace_brings_another_concurrency_key)                                                                \
+    X(a_busy_check_moves_by_seconds_and_counts_for_nothing)                                                  \
+    X(keys_are_listed_with_who_holds_them_and_who_waits)                                                     \
     /* contract_settle.c */                                                                                  \
     X(done_archives_the_check)                                                                               \
     X(again_moves_counts_and_leaves_one_run_row)                                                             \

@@ -171,6 +171,7 @@ bool fixture_begin(void)
         run_sql(fx.side,
                 "DELETE FROM prescient.future_job; DELETE FROM prescient.slot_pass;"
                 "DELETE FROM prescient.slot_lease; DELETE FROM prescient.schedule;"
+                "DELETE FROM prescient.place; DELETE FROM prescient.concurrency_limit;"
                 "DELETE FROM prescient.pause; DELETE FROM prescient.cursor;"
                 "DELETE FROM prescient.engine_seen; DELETE FROM prescient.future_job_history;"
                 "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"

@@ -484,7 +484,27 @@ static void attempts_are_made_with_a_broken_job_and_forgotten(void)
     CU_ASSERT_EQUAL(v.put_off_at, NOW);
 }
 
+static void a_busy_check_moves_within_its_slot_or_to_the_next_and_counts_nothing(void)
+{
+    struct guard_input in = { .now = NOW, .slot = NOW, .check_count = 3, .failure_count = 2 };
+    struct verdict v = guard_busy(&in, usual.slot_length_s, NOW + 7);
+    CU_ASSERT_EQUAL(v.outcome, OUTCOME_BUSY);
+    CU_ASSERT_FALSE(v.ends);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 7);
+    CU_ASSERT_TRUE(v.is_attempt);
+    CU_ASSERT_EQUAL(v.check_count, 3);
+    CU_ASSERT_EQUAL(v.failure_count, 2);
+    CU_ASSERT_EQUAL(v.put_off_at, 0);
+    int64_t next = slot_next(NOW, usual.slot_length_s);
+    v = guard_busy(&in, usual.slot_length_s, next + 7);
+    CU_ASSERT_EQUAL(v.next_at, next);
+    CU_ASSERT_FALSE(v.is_attempt);
+    v = guard_busy(&in, 1, NOW + 7);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 1);
+}
+
 static const struct test tests[] = {
+    TEST(a_busy_check_moves_within_its_slot_or_to_the_next_and_counts_nothing),
     TEST(a_check_of_a_broken_job_is_late_and_counts_nothing),
     TEST(attempts_are_made_with_a_broken_job_and_forgotten),
     TEST(done_ends_the_check),

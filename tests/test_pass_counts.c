@@ -38,7 +38,7 @@ static void counts_with_the_same_words_are_told_as_one(void)
     CU_ASSERT_STRING_EQUAL(pass_counts_format(&c, text),
                            "10 run, 7 done, 0 again, 3 failed, 0 timeout, 0 crashed, 0 ended by a guard, "
                            "0 deferred, "
-                           "6 put off, 0 superseded");
+                           "6 put off, 0 busy, 0 superseded");
 }
 
 static void each_settlement_adds_to_the_count_of_its_outcome(void)
@@ -60,6 +60,7 @@ static void each_settlement_adds_to_the_count_of_its_outcome(void)
     /* of them two of a pause, in and out, and one of a broken job */
     CU_ASSERT_EQUAL(c.held_back, 7);
     CU_ASSERT_EQUAL(c.unknown_job, 1);
+    CU_ASSERT_EQUAL(c.busy, 1);
     CU_ASSERT_EQUAL(c.superseded + c.locked, 0);
 }
 

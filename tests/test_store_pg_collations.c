@@ -58,6 +58,8 @@ static const char calls[] =
     "    ('check_after', 'interval', 'interval ''5 days'''),"
     "    ('every', 'interval', 'interval ''5 days'''),"
     "    ('after', 'text', '''0-0-0'' COLLATE public.any_case'),"
+    "    ('concurrency_key', 'text', 'o.key'), ('concurrency_keys', 'text[]', 'ARRAY[o.key]'),"
+    "    ('pattern', 'text', 'o.key'), ('places', 'integer', '2'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"
     "       string_agg(a.name || ' => ' || coalesce(CASE WHEN p.proname IN ('pause', 'resume')"
@@ -80,6 +82,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "pending", "2 rows " },       { "filed_at", NULL },           { "schedule", "changed" },
     { "schedule_set", "changed" },  { "schedule_on", "t" },         { "schedule_off", "t" },
     { "unschedule", "t" },          { "pause", "paused" },          { "resume", "resumed" },
+    { "set_concurrency", "set" },
     { "event_of", "0 rows " },      /* finds it by a uuid */
     { "events_after", "0 rows " },  /* nothing was emitted */
 };

@@ -122,7 +122,7 @@ static const struct view {
 } views[] = {
     { "pending",
       "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at "
-      "again_at put_off_at is_paused",
+      "again_at put_off_at is_paused concurrency_key",
       "list", "payload" },
     { "history",
       "ended_at entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at "
@@ -140,8 +140,11 @@ static const struct view {
       "checks is_estimate" },
     { "passes",
       "slot_at bucket pass engine split run done again failed timeout crashed guarded deferred held_back "
-      "unknown_job superseded locked late_us took_us left_jobs recorded_at",
+      "unknown_job superseded locked late_us took_us left_jobs recorded_at busy",
       "passes", "" },
+    { "places", "concurrency_key number engine taken_at expires_at is_wanted", "keys",
+      "place held_until waiting" },
+    { "concurrency_limits", "pattern places set_at set_by", "concurrency_limits", "" },
     { "pauses",
       "what name state checks paused_at paused_by reason resumed_at resumed_by is_reslotted ended_at slot_at",
       "pauses", "is_at_least" },
@@ -162,7 +165,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("9",
+    SQL_IS("11",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -298,7 +301,7 @@ static void a_reader_may_read_the_views_and_nothing_else(void)
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
-    SQL_IS("consumers events history passes pauses pending runs schedules slots",
+    SQL_IS("concurrency_limits consumers events history passes pauses pending places runs schedules slots",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
            "   AND (has_table_privilege('" READER "', c.oid, 'SELECT')"
@@ -408,12 +411,16 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
 {
     WITH_ROLES();
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
-                                          "slot_pass", "schedule", "pause", "cursor" };
+                                          "slot_pass", "schedule", "pause", "cursor", "place",
+                                          "concurrency_limit" };
     put_one_of_each();
     SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
     SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "
                   "payload => '{\"card\": \"4111\"}')");
     SQL_IS("", "INSERT INTO prescient.cursor (kind, name) VALUES ('consumer', 'mail')");
+    SQL_IS("set", "SELECT prescient.set_concurrency('shop*', 2)");
+    SQL_IS("", "INSERT INTO prescient.place (concurrency_key, number, owner, expires_at, lasts_s, taken_at) "
+               "VALUES ('shop', 1, '00000000-0000-4000-8000-000000000000', now(), 60, now())");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         SQL_IS("", "ALTER TABLE prescient.%s ADD COLUMN later_on text DEFAULT '4111'", tables[i]);
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)

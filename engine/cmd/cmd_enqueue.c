@@ -23,6 +23,8 @@ static const struct command_option options[] = {
     { "priority", 'r', "N", "lower runs earlier within the slot (0)" },
     { "within", 'w', "DURATION",
       "at WHEN or up to so much later (2h): in a slot that is drawn, an empty one rather than a full one" },
+    { "concurrency-key", 'k', "KEY",
+      "checks that share one are not run at the same moment (see prescient keys)" },
     { "at-once", 'o', NULL,
       "in the next second, instead of WHEN; a check that is pending already is moved there unless "
       "--conflict says otherwise" },
@@ -45,7 +47,7 @@ const struct command cmd_enqueue = {
             "rows are enqueued for prescient replay.\n"
             "The first line of a file names its columns: entity_name, entity_key, job_exec, check_at, and "
             "payload, "
-            "priority, within if wanted;\n"
+            "priority, within, concurrency_key if wanted;\n"
             "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
     .options = options,
     .main = enqueue_main,
@@ -53,7 +55,7 @@ const struct command cmd_enqueue = {
 };
 
 struct enqueue {
-    const char *payload, *conflict, *within; /* NULL: not given */
+    const char *payload, *conflict, *within, *concurrency_key; /* NULL: not given */
     int64_t priority;
     struct load_options load;
 };
@@ -64,6 +66,7 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
         .payload = args_text(args, 'p'),
         .conflict = args_text(args, 'c'),
         .within = args_text(args, 'w'),
+        .concurrency_key = args_text(args, 'k'),
         .load = { .file = args_text(args, 'f'), .conflict = "keep", .skip_bad = args_has(args, 'b') },
     };
     if (args_has(args, 'c'))
@@ -121,7 +124,8 @@ static int enqueue_at_once(struct app *app, const struct enqueue *e, char **argv
 {
     struct err err = { 0 };
     struct load_row row = {
-        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload
+        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload,
+        .concurrency_key = e->concurrency_key,
     };
     if (enqueue_check_row(&row, &err) < 0)
         return app_fail(app, &err);
@@ -129,10 +133,10 @@ static int enqueue_at_once(struct app *app, const struct enqueue *e, char **argv
         argv[0],    argv[1],
         argv[2],    e->payload,
         e->conflict, arena_printf(app->arena, "%" PRId64, e->priority),
-        app_now_param(app),
+        app_now_param(app), e->concurrency_key,
     };
     struct store_rows rows;
-    if (app_rows(app, "enqueue_now", params, 7, &rows, &err) < 0)
+    if (app_rows(app, "enqueue_now", params, 8, &rows, &err) < 0)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     tell_unknown_job(app, argv[2]);
@@ -151,7 +155,8 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
 {
     struct err err = { 0 };
     struct load_row row = {
-        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload
+        .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload,
+        .concurrency_key = e->concurrency_key,
     };
     if (app_moment(app, argv[3], &row.at, &err) < 0 || enqueue_check_row(&row, &err) < 0)
         return app_fail(app, &err);
@@ -160,9 +165,10 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     const char *params[] = {
         argv[0], argv[1], argv[2], arena_printf(app->arena, "%" PRId64, row.at), e->payload, e->load.conflict,
         arena_printf(app->arena, "%" PRId64, e->priority), app_now_param(app),
+        e->concurrency_key,
     };
     struct store_rows rows;
-    if (app_rows(app, "enqueue", params, 8, &rows, &err) < 0)
+    if (app_rows(app, "enqueue", params, 9, &rows, &err) < 0)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     remark_past(app, &rows, row.at);
@@ -208,8 +214,8 @@ static int enqueue_then(struct app *app, const struct args *args)
 enum { FILE_OF_CHECKS, AT_ONCE, WHEN };
 static const struct action ways[] = {
     [FILE_OF_CHECKS] = { "--from", "fcbl", enqueue_file },
-    [AT_ONCE] = { "--at-once", "opcr", enqueue_now },
-    [WHEN] = { "ENTITY KEY JOB WHEN", "pcrw", enqueue_then },
+    [AT_ONCE] = { "--at-once", "opcrk", enqueue_now },
+    [WHEN] = { "ENTITY KEY JOB WHEN", "pcrwk", enqueue_then },
     { 0 },
 };
 

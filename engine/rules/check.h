@@ -12,7 +12,8 @@
 #include "outcome.h"
 
 #define CHECK_PAYLOAD_MAX (64 * 1024)   /* bytes */
-#define CHECK_NAME_MAX 1024             /* bytes of an entity name, entity key or job name */
+/* bytes of an entity name, entity key, job name or concurrency key */
+#define CHECK_NAME_MAX 1024
 
 /* The texts of a check, which `read_page` has as columns of the same names. Only the payload may be
  * missing (NULL). */
@@ -31,6 +32,8 @@ struct check {                      /* the strings end with NUL and live as long
     /* part of its idempotency key; NULL: first_check_at and id stand for it */
     const char *origin;
     const char *terms;              /* what is unusual about it (terms.h); NULL: nothing */
+    /* checks that share it are not run at the same moment; NULL: it shares none */
+    const char *concurrency_key;
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
 #define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */
@@ -103,7 +106,8 @@ struct settlement {
     enum outcome outcome;
     /* moves and renewals only; the statement clamps it to the first slot that has not begun */
     int64_t next_at;
-    bool is_attempt;                /* moves to its next attempt, within the slot that runs */
+    /* moves to its next attempt, or try for a place of its key, within the slot that runs */
+    bool is_attempt;
     int64_t first_at;               /* renewals only: the nominal slot of the next occurrence */
     /* moves: what the row holds from now on; ends: with this run counted */
     int32_t check_count, failure_count;

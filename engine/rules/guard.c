@@ -250,6 +250,15 @@ struct verdict guard_pause(const struct guard_input *in, int64_t slot)
     return moves(v, OUTCOME_PAUSED, slot);
 }
 
+struct verdict guard_busy(const struct guard_input *in, int32_t slot_length_s, int64_t at)
+{
+    struct verdict v = as_read(in);
+    int64_t end = slot_next(in->now, slot_length_s);
+    v.put_off_at = in->put_off_at;
+    v.is_attempt = at > in->now && at < end;
+    return moves(v, OUTCOME_BUSY, v.is_attempt ? slot_fine_for(at, in->now, slot_length_s) : end);
+}
+
 struct verdict guard_resume(const struct guard_input *in, int32_t slot_length_s, uint64_t place)
 {
     int32_t length_s = slot_length_s < 1 ? 1 : slot_length_s;

@@ -53,7 +53,8 @@ struct verdict {
     int32_t check_count, failure_count;     /* what the row holds from now on */
     int64_t deferred_at;
     int64_t put_off_at;             /* 0 once it has run */
-    bool is_attempt;                /* next_at is that of its next attempt, in the slot that runs */
+    /* next_at is that of its next attempt, or try for a place of its key, in the slot that runs */
+    bool is_attempt;
 };
 
 struct verdict guard_judge(const struct guard_policy *policy, const struct guard_input *in);
@@ -70,6 +71,11 @@ struct verdict guard_put_off(const struct guard_policy *policy, const struct gua
 struct verdict guard_pause(const struct guard_input *in, int64_t slot);
 /* It moves on from there: to a second of the next full slot, by its `place`. 0 is the full slot. */
 struct verdict guard_resume(const struct guard_input *in, int32_t slot_length_s, uint64_t place);
+
+/* Others run checks of its concurrency key: it moves to the second `at`, or the next full slot if
+ * that comes first, nothing counted. It takes its turn, and is not put off: those are checks that
+ * something keeps from being run. */
+struct verdict guard_busy(const struct guard_input *in, int32_t slot_length_s, int64_t at);
 
 /* The slot from which on a check is late that moves on without a run; never 0. */
 int64_t guard_late_since(const struct guard_input *in);

@@ -31,6 +31,7 @@
     X(SKIPPED, "skipped", held_back)                                                                         \
     /* moved without having run: no row */                                                                   \
     X(HELD_BACK, "held_back", held_back)                /* its job was held back for the pass */             \
+    X(BUSY, "busy", busy)                               /* others run checks of its concurrency key */       \
     X(RESLOTTED, "reslotted", held_back)                /* `prescient reslot` */                             \
     X(PAUSED, "paused", held_back)                      /* into the slot of its pause */                     \
     X(RESUMED, "resumed", held_back)                    /* and out of it */

@@ -20,6 +20,7 @@
     X(deferred, "deferred")                                                                                  \
     X(held_back, "put off")                                                                                  \
     X(unknown_job, "put off")                                                                                \
+    X(busy, "busy")                                                                                          \
     X(superseded, "superseded")                                                                              \
     X(locked, "")
 

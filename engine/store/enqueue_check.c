@@ -18,5 +18,9 @@ int enqueue_check_row(const struct load_row *row, struct err *err)
     rc = field_check_time("check_at", row->at, err);
     if (rc < 0)
         return rc;
+    if (row->concurrency_key)
+        rc = field_check_name("concurrency_key", row->concurrency_key, err);
+    if (rc < 0)
+        return rc;
     return row->payload ? field_check_payload("payload", row->payload, err) : 0;
 }

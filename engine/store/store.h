@@ -89,6 +89,9 @@ enum store_op {
     STORE_SETTLE,
     STORE_FINISH,
     STORE_RELEASE,
+    STORE_TAKE_PLACES,
+    STORE_RENEW_PLACES,
+    STORE_RETURN_PLACES,
     STORE_RELOOK,
     STORE_PULSE,
     STORE_FINE_SLOTS,
@@ -219,6 +222,7 @@ struct load_row {                   /* the strings are the caller's */
     const char *entity_name, *entity_key, *job_exec, *payload;      /* payload NULL: none */
     int64_t at;                     /* the wanted time, not yet rounded to a slot */
     int32_t priority;
+    const char *concurrency_key;                /* NULL: none */
 };
 struct load_counts { int64_t added, kept, moved, replaced; };
 

@@ -559,6 +559,8 @@ static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_READ_PAGE] = &pg_read_page, [STORE_SETTLE] = &pg_settle,         [STORE_FINISH] = &pg_finish,
     [STORE_RELEASE] = &pg_release,     [STORE_RELOOK] = &pg_relook,         [STORE_PULSE] = &pg_pulse,
     [STORE_FINE_SLOTS] = &pg_fine_slots,
+    [STORE_TAKE_PLACES] = &pg_take_places, [STORE_RENEW_PLACES] = &pg_renew_places,
+    [STORE_RETURN_PLACES] = &pg_return_places,
     [STORE_LATE_SLOT] = &pg_late_slot, [STORE_REFILE] = &pg_refile, [STORE_RECALL] = &pg_recall,
     [STORE_MARK_SWEPT] = &pg_mark_swept,
     [STORE_KEEP_DAYS] = &pg_keep_days,

@@ -309,6 +309,39 @@ DELETE FROM prescient.slot_lease l
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner
    AND l.token = u.token
 
+-- ---- places of concurrency keys -----------------------------------------------------------------
+
+-- name: take_places
+-- Each key once, in the order of keys. `number` is 0 where no place was free.
+-- in: keys text[], lasts int4[], owner uuid, engine text?, lock_timeout text
+-- out: n int8, number int4, token int8, places int4
+SELECT t.n, t.number, t.token, t.places
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       LATERAL prescient.take_places(:keys, :lasts, :owner, :engine) t
+ WHERE setup.lock_timeout IS NOT NULL
+
+-- name: renew_places
+-- A place that has expired may be another's by now, and one above the number that the key has is to
+-- come to its end: neither is renewed.
+-- in: keys text[], numbers int4[], tokens int8[], lasts int4[], owner uuid, lock_timeout text
+-- out: n int8, is_wanted bool
+UPDATE prescient.place p
+   SET expires_at = clock_timestamp() + u.last_s * interval '1 second', lasts_s = u.last_s
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       unnest(:keys, :numbers, :tokens, :lasts) WITH ORDINALITY u (key, number, token, last_s, n)
+ WHERE setup.lock_timeout IS NOT NULL AND p.concurrency_key = u.key AND p.number = u.number
+   AND p.owner = :owner AND p.token = u.token AND p.expires_at > clock_timestamp()
+   AND (p.number = 1 OR p.number <= prescient.places_of(p.concurrency_key))
+RETURNING u.n, p.is_wanted
+
+-- name: return_places
+-- in: keys text[], numbers int4[], tokens int8[], owner uuid, lock_timeout text
+DELETE FROM prescient.place p
+ USING (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       unnest(:keys, :numbers, :tokens) u (key, number, token)
+ WHERE setup.lock_timeout IS NOT NULL AND p.concurrency_key = u.key AND p.number = u.number
+   AND p.owner = :owner AND p.token = u.token
+
 -- part: locks
 {lease_and_clock}
 
@@ -358,9 +391,10 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- part: aside
 -- Values that few rows have, in one column, because each column of each row has a cost: the place
 -- of the lock, a blank, '+' where the payload was left out and '-' where not, the slot at which it
--- was put off in seconds, a blank, the origin, and on a line of their own the terms.
+-- was put off in seconds, a blank, the origin, and on a line of their own the concurrency key, with
+-- the number of its bytes and a colon before it (0: none), and the terms.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR f.terms IS NOT NULL
-          OR {is_left_out}
+          OR f.concurrency_key IS NOT NULL OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
          || {put_off_origin_terms} END
 
@@ -370,7 +404,9 @@ nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELS
 
 -- part: put_off_origin_terms
 coalesce(date_part('epoch', f.put_off_at)::bigint::text, '') || ' ' || coalesce(f.origin, '')
-    || coalesce(E'\n' || f.terms, '')
+    || CASE WHEN f.concurrency_key IS NOT NULL OR f.terms IS NOT NULL
+            THEN E'\n' || coalesce(octet_length(convert_to(f.concurrency_key, 'UTF8')), 0) || ':'
+                 || coalesce(f.concurrency_key, '') || E'\n' || coalesce(f.terms, '') ELSE '' END
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.
@@ -593,13 +629,13 @@ gone AS (
     DELETE FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NULL AND EXISTS (SELECT FROM begun)
     RETURNING width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-              f.first_run_at, f.run_count, f.total_run_us, f.payload),
+              f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key),
 gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
     SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.bucket, f.id, f.priority, f.origin,
-           f.again_at
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.bucket, f.id,
+           f.priority, f.origin, f.again_at
       FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL
        AND (SELECT n FROM gone_count) < cardinality(:ids)
@@ -618,16 +654,16 @@ renewed AS (
     RETURNING a.place),
 ended AS (
     SELECT place, first_check_at, entity_name, entity_key, job_exec, first_run_at, run_count, total_run_us,
-           payload FROM gone
+           payload, concurrency_key FROM gone
     UNION ALL
     SELECT a.place, a.first_check_at, a.entity_name, a.entity_key, a.job_exec, a.first_run_at, a.run_count,
-           a.total_run_us, a.payload
+           a.total_run_us, a.payload, a.concurrency_key
       FROM anew a WHERE a.place IN (SELECT r.place FROM renewed r)),
 archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                               failure_count, run_count,
            entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us,
-           last_run_us, note, payload)
+           last_run_us, note, payload, concurrency_key)
     SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
            coalesce({all_check_count}, (:check_counts)[e.place]),
            coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
@@ -640,7 +676,11 @@ archived AS (
            CASE WHEN e.payload IS NOT NULL
                  AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
                      IN {outcomes_of_trouble}
-                THEN e.payload END
+                THEN e.payload END,
+           CASE WHEN e.concurrency_key IS NOT NULL
+                 AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
+                     IN {outcomes_of_trouble}
+                THEN e.concurrency_key END
       FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at,
             CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
               FROM ended, LATERAL (SELECT coalesce({all_ran}, (:ran)[place]) AS ran) r OFFSET 0) e)
@@ -812,7 +852,7 @@ drawn AS MATERIALIZED (
                    FROM generate_series(1, cardinality(:ids))) AS ids FROM begun),
 was AS MATERIALIZED (
     SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key
       FROM prescient.future_job f
      WHERE 1::int2 = ANY (:archived) AND {chosen} AND {as_read} AND {is_archived}
        AND EXISTS (SELECT FROM begun)
@@ -846,7 +886,7 @@ archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                               failure_count, run_count, entity_name, entity_key, job_exec,
                                               outcome, engine, first_run_at, last_run_at, total_run_us,
-                                              last_run_us, note, payload)
+                                              last_run_us, note, payload, concurrency_key)
     SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
            coalesce({all_check_count}, (:check_counts)[e.place]),
            coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
@@ -854,8 +894,8 @@ archived AS (
            coalesce(e.first_run_at, e.run_at), e.run_at, coalesce(e.total_run_us, 0) + coalesce(e.run_us, 0),
            e.run_us,
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
-           CASE WHEN e.outcome IN {outcomes_of_trouble}
-                THEN e.payload END
+           CASE WHEN e.outcome IN {outcomes_of_trouble} THEN e.payload END,
+           CASE WHEN e.outcome IN {outcomes_of_trouble} THEN e.concurrency_key END
       FROM (SELECT w.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[w.place] END AS run_at,
                    CASE r.ran WHEN 1 THEN (:run_us)[w.place] END AS run_us,
                    coalesce((SELECT (:outcome_names)[{all_outcome}]),
@@ -1464,8 +1504,11 @@ noted_now AS (
 SELECT {busy_us} AS busy_us FROM clock, (SELECT count(*) FROM good) looked_at
 
 -- name: refile_buckets
--- out: refiled int8, doubles int8, one text
-SELECT r.refiled, r.doubles, coalesce(r.one, '') AS one FROM prescient.refile_buckets() r
+-- What a sweep sees to besides: checks in other buckets than those of their keys, and places of
+-- engines that have died.
+-- out: refiled int8, doubles int8, one text, dropped int8
+SELECT r.refiled, r.doubles, coalesce(r.one, '') AS one, prescient.drop_old_places() AS dropped
+  FROM prescient.refile_buckets() r
 
 -- name: repair_schedules
 -- Files what active schedules lack. At most a million of them are looked at: 5 s.
@@ -1697,19 +1740,20 @@ f.next_check_at
 SELECT c.outcome, c.filed_at
   FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
                             coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0),
-                            to_timestamp(:now::bigint)) c
+                            to_timestamp(:now::bigint), :concurrency_key) c
 
 -- part: file_one_narrow
 -- The outcome first: filed_at() sees what has been filed by then.
 SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
   FROM (SELECT prescient.enqueue(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
-                                 coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0)) AS outcome
+                                 coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0), NULL,
+                                 :concurrency_key) AS outcome
         OFFSET 0) o OFFSET 0
 
 -- name: enqueue
 -- forms: narrow
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now text?
+-- in: now text?, concurrency_key text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one}) c
@@ -1717,17 +1761,19 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM (
 -- part: file_one_now
 SELECT c.outcome, c.filed_at
   FROM prescient.file_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
-                          coalesce(:priority::integer, 0), to_timestamp(:now::bigint)) c
+                          coalesce(:priority::integer, 0), to_timestamp(:now::bigint),
+                          :concurrency_key) c
 
 -- part: file_one_now_narrow
 SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
   FROM (SELECT prescient.enqueue_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
-                                     coalesce(:priority::integer, 0)) AS outcome
+                                     coalesce(:priority::integer, 0), :concurrency_key) AS outcome
         OFFSET 0) o OFFSET 0
 
 -- name: enqueue_now
 -- forms: narrow
--- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?, now text?
+-- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?, now text?,
+-- in: concurrency_key text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one_now}) c
@@ -1792,6 +1838,42 @@ SELECT prescient.pause(:job, :entity, :schedule, :reason) AS outcome,
 -- out: outcome text
 -- report: writes prepared
 SELECT prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, false)) AS outcome
+
+-- name: concurrency
+-- in: pattern text?, places text?
+-- out: outcome text
+-- report: writes
+SELECT prescient.set_concurrency(:pattern, :places::integer) AS outcome
+
+-- name: concurrency_limits
+-- in: most text?
+-- out: pattern text, places int4, set_at int8, set_by text
+-- report
+SELECT l.pattern, l.places, date_part('epoch', l.set_at)::bigint AS set_at, l.set_by
+  FROM prescient.concurrency_limits l
+ ORDER BY l.pattern COLLATE "C" LIMIT :most::integer
+
+-- name: keys
+-- Places that are held, and keys that only wait: of the first checks that are due or will be within
+-- a slot, since nothing finds checks by their keys.
+-- in: most text?
+-- out: concurrency_key text, place int4?, engine text?, taken_at int8?, held_until int8?,
+-- out: is_wanted bool?, waiting int8
+-- report
+WITH held AS MATERIALIZED (
+    SELECT p.concurrency_key, p.number, p.engine, p.taken_at, p.expires_at, p.is_wanted
+      FROM prescient.places p WHERE p.expires_at > clock_timestamp()),
+due AS MATERIALIZED (
+    SELECT few.concurrency_key, count(*) AS n
+      FROM (SELECT w.concurrency_key FROM prescient.pending w
+             WHERE w.next_check_at <= clock_timestamp() + prescient.slot_length_s() * interval '1 second'
+             LIMIT 10000) few
+     WHERE few.concurrency_key IS NOT NULL GROUP BY few.concurrency_key)
+SELECT coalesce(h.concurrency_key, d.concurrency_key) AS concurrency_key, h.number AS place, h.engine,
+       date_part('epoch', h.taken_at)::bigint AS taken_at,
+       date_part('epoch', h.expires_at)::bigint AS held_until, h.is_wanted, coalesce(d.n, 0) AS waiting
+  FROM held h FULL JOIN due d ON d.concurrency_key = h.concurrency_key
+ ORDER BY coalesce(h.concurrency_key, d.concurrency_key) COLLATE "C", h.number LIMIT :most::integer
 
 -- part: order_of_pauses
 a.ended_at IS NOT NULL, CASE WHEN a.ended_at IS NULL THEN a.slot_at END, a.slot_at DESC
@@ -2092,16 +2174,16 @@ young AS MATERIALIZED (
     SELECT min(a.failed_at) AS first, max(a.failed_at) AS last
       FROM asked a WHERE a.failed_at >= (SELECT w.at FROM {whole_days} w)),
 failed AS MATERIALIZED (
-    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key
       FROM asked n JOIN prescient.future_job_history h
         ON h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
        AND h.archived_at + interval '0' = n.failed_at
      WHERE h.archived_at >= (SELECT y.first FROM young y) AND h.archived_at <= (SELECT y.last FROM young y)
        AND {failed_history}
     UNION ALL
-    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key
       FROM asked n, LATERAL (
-           SELECT h.job_exec, h.outcome, h.payload FROM prescient.future_job_history h
+           SELECT h.job_exec, h.outcome, h.payload, h.concurrency_key FROM prescient.future_job_history h
             WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
               AND h.archived_at = n.failed_at OFFSET 0) h
      WHERE n.failed_at < (SELECT w.at FROM {whole_days} w) AND h.job_exec = n.job_exec AND {failed_history}),
@@ -2111,7 +2193,7 @@ ended_well AS MATERIALIZED (
      WHERE h.archived_at > timestamptz 'epoch' + (:found::bigint - 60000000) * interval '1 microsecond'
        AND NOT {failed_history}),
 chosen AS MATERIALIZED (
-    SELECT n.entity_name, n.entity_key, n.job_exec, n.payload
+    SELECT n.entity_name, n.entity_key, n.job_exec, n.payload, n.concurrency_key
       FROM failed n
      WHERE NOT EXISTS (SELECT FROM ended_well w
                         WHERE w.entity_name = n.entity_name AND w.entity_key = n.entity_key
@@ -2121,7 +2203,7 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
        date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
-           to_timestamp(:now::bigint)) c
+           to_timestamp(:now::bigint), n.concurrency_key) c
 
 -- part: whole_days
 -- Yesterday's beginning: all days before it are over, and their indexes were built.
@@ -2166,7 +2248,7 @@ SELECT r.recalled, date_part('epoch', r.until_at)::bigint AS until_at, r.until_i
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
 -- out: next_check_at float8, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at float8?,
--- out: again_at float8?, put_off_at float8?, payload json?
+-- out: again_at float8?, put_off_at float8?, payload json?, concurrency_key text?
 -- report
 WITH few AS MATERIALIZED (
     {few_of_key}),
@@ -2192,12 +2274,12 @@ SELECT round(date_part('epoch', f.next_check_at)) AS next_check_at, f.entity_nam
        f.check_count, f.failure_count,
        f.priority, round(date_part('epoch', f.first_check_at)) AS first_check_at,
        round(date_part('epoch', f.again_at)) AS again_at,
-       round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload
+       round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload, f.concurrency_key
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, bucket, id
+        first_check_at, again_at, put_off_at, payload, concurrency_key, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
           FROM ended) f
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
@@ -3204,19 +3286,21 @@ SELECT floor(date_part('epoch', t.at))::bigint AS now, prescient.slot_length_s()
 -- name: load_copy
 -- The rows follow in the binary format, with these columns (copy_row in store_pg_load.c).
 COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
-                           priority)
+                           priority, concurrency_key)
 FROM STDIN (FORMAT binary)
 
 -- part: file_many
-prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now)
+prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now,
+                      :concurrency_keys)
 
 -- part: file_many_narrow
-prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :conflict, :priorities)
+prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :conflict, :priorities,
+                       :concurrency_keys)
 
 -- name: load_checks
 -- forms: narrow
 -- in: entities text[], keys text[], jobs text[], at timestamptz[], payloads text[], conflict text,
--- in: priorities int4[], now timestamptz?
+-- in: priorities int4[], now timestamptz?, concurrency_keys text[]
 -- out: added int8, kept int8, moved int8, replaced int8
 SELECT added, kept, moved, replaced FROM {file_many}
 
@@ -3292,7 +3376,7 @@ SELECT prescient.note_restored() AS noted
 -- ---- who may do what ----------------------------------------------------------------------------
 -- init and migrate apply these rights each time: a dump contains grants but no roles, and a restore
 -- without the roles undoes even what was revoked from PUBLIC. Additional grants of an operator
--- stay. 0014_roles.sql gives the same ones, for a schema that is made without this program.
+-- stay. 0015_roles.sql gives the same ones, for a schema that is made without this program.
 
 -- name: make_roles
 -- Roles belong to the cluster, not to the database: they may exist already, and the user may not be

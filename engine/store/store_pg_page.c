@@ -63,27 +63,46 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }
 
-/* The origin and, after the first end of a line, the terms. They stay in the result, where a NUL
- * now parts them: its memory is the page's own, although the reader returns it as constant. */
-static void read_origin_and_terms(const char *text, struct check *c)
+/* Ends a text in the result, whose memory is the page's own, although the reader returns it as
+ * constant. */
+static void end_text(const char *end)
+{
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+    *(char *)(uintptr_t)end = '\0';
+}
+
+/* The origin and, after the first end of a line, the key and the terms: they stay in the result,
+ * where NULs now part them. */
+static bool read_origin_key_and_terms(const char *text, struct check *c)
 {
     const char *end = strchrnul(text, '\n');
     if (end > text)
         c->origin = text;
     if (!*end)
-        return;
-    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
-    *(char *)(uintptr_t)end = '\0';
-    c->terms = end + 1;
+        return true;
+    char *key;
+    size_t left = strlen(end + 1), key_len = strtoul(end + 1, &key, 10);
+    if (*key++ != ':')
+        return false;
+    left -= (size_t)(key - (end + 1));
+    if (left <= key_len || key[key_len] != '\n')
+        return false;
+    end_text(end);
+    end_text(key + key_len);
+    if (key_len)
+        c->concurrency_key = key;
+    if (left > key_len + 1)
+        c->terms = key + key_len + 1;
+    return true;
 }
 
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
  * where the payload was left out or '-', the slot at which it was put off, a blank, the origin, and
- * on a line of their own the terms. The place is copied into the arena. */
+ * on a line of their own the concurrency key and the terms. The place is copied into the arena. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
-    c->origin = c->terms = NULL;
+    c->origin = c->terms = c->concurrency_key = NULL;
     c->put_off_at = 0;
     *is_left_out = false;
     *lock_place = NULL;
@@ -98,7 +117,8 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
         return false;
     if (blank[2] != ' ')
         c->put_off_at = strtoll(blank + 2, NULL, 10);
-    read_origin_and_terms(origin, c);
+    if (!read_origin_key_and_terms(origin, c))
+        return false;
     if (blank == aside)
         return true;
     *lock_place = arena_strndup(a, aside, (size_t)(blank - aside));

@@ -74,7 +74,9 @@ static const struct {
     [STORE_NOTE_LISTENERS] = { sqlite_note_listeners, true },
     [STORE_NOTE_LOADS] = { sqlite_note_loads, true },
     [STORE_NOTIFY] = { sqlite_notify, false },        [STORE_REFILE] = { sqlite_refile, false },
-    [STORE_RECALL] = { sqlite_recall, true },
+    [STORE_RECALL] = { sqlite_recall, true },         [STORE_TAKE_PLACES] = { sqlite_take_places, true },
+    [STORE_RENEW_PLACES] = { sqlite_renew_places, true },
+    [STORE_RETURN_PLACES] = { sqlite_return_places, true },
 };
 
 static int run_connected(struct sqlite_store *db, struct store_call *call, bool writes)

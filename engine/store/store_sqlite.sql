@@ -111,6 +111,72 @@ UPDATE prescient_slot_lease SET expires_at_us = :expires_us WHERE slot_at = :slo
 -- in: slot timestamptz, owner uuid, token int8
 DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token
 
+-- ---- places of concurrency keys ---------------------------------------------------------------
+
+-- name: place_take
+-- The lowest of the key's :most places that is free; none where all are held. Replacing a row
+-- assigns a new token.
+-- in: key text, most int4, owner uuid, engine text?, clock_us timestamptz, expires_us timestamptz,
+-- in: lasts_s int4
+WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < :most)
+INSERT OR REPLACE INTO prescient_place (concurrency_key, number, owner, engine, taken_at_us, expires_at_us,
+                                        lasts_s)
+SELECT :key, free.n, :owner, :engine, :clock_us, :expires_us, :lasts_s
+  FROM number AS free
+ WHERE NOT EXISTS (SELECT 1 FROM prescient_place AS p
+                    WHERE p.concurrency_key = :key AND p.number = free.n AND p.expires_at_us > :clock_us)
+ ORDER BY free.n LIMIT 1
+
+-- name: places_of
+-- in: key text
+-- out: places int4
+SELECT places FROM prescient_concurrency_limit
+ WHERE pattern = :key
+    OR (substr(pattern, -1) = '*'
+        AND substr(:key, 1, length(pattern) - 1) = substr(pattern, 1, length(pattern) - 1))
+ ORDER BY pattern = :key DESC, length(CAST(pattern AS BLOB)) DESC LIMIT 1
+
+-- name: place_taken
+-- in: key text, owner uuid
+-- out: number int4, token int8
+SELECT number, token FROM prescient_place WHERE concurrency_key = :key AND owner = :owner
+ ORDER BY token DESC LIMIT 1
+
+-- name: place_want
+-- Those who hold the key's places are asked to give them back, unless the one who asks has one. A
+-- place that would last for longer than its lasts_s was taken before the clock was set back: it is
+-- shortened to that, for which its holder counts, too.
+-- in: key text, owner uuid, clock_us timestamptz
+UPDATE prescient_place
+   SET is_wanted = is_wanted OR NOT EXISTS (SELECT 1 FROM prescient_place AS o
+                                             WHERE o.concurrency_key = :key AND o.owner = :owner
+                                               AND o.expires_at_us > :clock_us),
+       expires_at_us = min(expires_at_us, :clock_us + lasts_s * 1000000)
+ WHERE concurrency_key = :key AND expires_at_us > :clock_us
+
+-- name: place_renew
+-- A place above the number that the key has is to come to its end: it is not renewed.
+-- in: key text, number int4, most int4, owner uuid, token int8, clock_us timestamptz,
+-- in: expires_us timestamptz, lasts_s int4
+UPDATE prescient_place SET expires_at_us = :expires_us, lasts_s = :lasts_s
+ WHERE concurrency_key = :key AND number = :number AND owner = :owner AND token = :token
+   AND expires_at_us > :clock_us AND number <= :most
+
+-- name: place_is_wanted
+-- in: key text, number int4
+-- out: yes bool
+SELECT is_wanted AS yes FROM prescient_place WHERE concurrency_key = :key AND number = :number
+
+-- name: place_return
+-- in: key text, number int4, owner uuid, token int8
+DELETE FROM prescient_place WHERE concurrency_key = :key AND number = :number AND owner = :owner
+    AND token = :token
+
+-- name: places_drop_old
+-- Those of engines that have died, of keys that come no more.
+-- in: before_us timestamptz
+DELETE FROM prescient_place WHERE expires_at_us < :before_us
+
 -- ---- a page -----------------------------------------------------------------------------------
 
 -- name: read_page
@@ -118,7 +184,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?, put_off_at timestamptz?, terms text?
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
 {page_rows}
 
 -- name: read_page_own
@@ -126,7 +192,7 @@ DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?, put_off_at timestamptz?, terms text?
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
 {page_columns}
   FROM prescient_future_job
  WHERE {range_of_page} AND job_exec IN (SELECT value FROM json_each(:jobs))
@@ -148,7 +214,7 @@ next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :aft
 
 -- part: page_columns
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
-       job_exec, payload, origin, put_off_at, terms
+       job_exec, payload, origin, put_off_at, terms, concurrency_key
 
 -- The answers of the page are the table prescient_answers (store_sqlite_answers.c): part 0 is all
 -- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row; 4 and 5 those
@@ -169,11 +235,12 @@ INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, en
                                           check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us,
        last_run_us,
-       note, payload, engine, archived_at_us)
+       note, payload, concurrency_key, engine, archived_at_us)
 SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
        a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at,
        coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
        f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END,
+       CASE WHEN a.keeps_payload THEN f.concurrency_key END,
        :engine, :clock_us
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 1 AND f.id = a.id
@@ -189,8 +256,9 @@ CASE WHEN again_at IS NULL THEN NULL WHEN again_at > :now AND again_at <> :slot 
 -- in: id int8, slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
 -- in: open_fine timestamptz, origin text?
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                             priority, payload, origin, terms)
-SELECT entity_name, entity_key, job_exec, {asked_for}, {asked_for}, priority, payload, :origin, terms
+                                             priority, payload, origin, terms, concurrency_key)
+SELECT entity_name, entity_key, job_exec, {asked_for}, {asked_for}, priority, payload, :origin, terms,
+       concurrency_key
   FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
 
 -- part: renews_at
@@ -228,10 +296,10 @@ UPDATE prescient_future_job
 -- in: slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
 -- in: open_fine timestamptz
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                             again_at, priority, payload, origin, terms)
+                                             again_at, priority, payload, origin, terms, concurrency_key)
 SELECT f.entity_name, f.entity_key, f.job_exec, min(a.first_at, coalesce(f.again_at, a.first_at)),
        {renews_at}, CASE WHEN f.again_at > {renews_at} THEN f.again_at END, f.priority, f.payload,
-       a.origin_anew, f.terms
+       a.origin_anew, f.terms, f.concurrency_key
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 4 AND f.id = a.id
 
@@ -636,15 +704,17 @@ SELECT j.id, j.next_check_at, j.again_at,
 -- name: enqueue
 -- All but :now as text.
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now timestamptz
-INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now)
-VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now)
+-- in: now timestamptz, concurrency_key text?
+INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now,
+                               concurrency_key)
+VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key)
 
 -- name: enqueue_now
 -- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?,
--- in: now timestamptz
-INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now)
-VALUES (:entity, :key, :job, :payload, :conflict, CAST(:priority AS INTEGER), :now)
+-- in: now timestamptz, concurrency_key text?
+INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now,
+                                   concurrency_key)
+VALUES (:entity, :key, :job, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key)
 
 -- name: ask_loads
 -- From now on engines count checks.
@@ -874,6 +944,48 @@ INSERT INTO prescient_pauses (what, name, reason, paused_by) VALUES (:what, :nam
 UPDATE prescient_pauses SET state = 'ending', is_reslotted = coalesce(:reslot = 'true', 0), resumed_by = :who
  WHERE what = :what AND name = :name AND state = 'on'
 
+-- name: concurrency_set
+-- in: pattern text?, places text?
+INSERT INTO prescient_concurrency_limits (pattern, places) VALUES (:pattern, CAST(:places AS INTEGER))
+
+-- name: concurrency_remove
+-- in: pattern text?
+DELETE FROM prescient_concurrency_limit WHERE pattern = :pattern
+
+-- name: concurrency_limits
+-- in: most text?
+-- out: pattern text, places int4, set_at timestamptz, set_by text?
+-- report
+SELECT pattern, places, set_at_us / 1000000 AS set_at, NULL AS set_by
+  FROM prescient_concurrency_limits ORDER BY pattern LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
+-- name: keys
+-- See the same block of store_pg.sql.
+-- in: most text?
+-- out: concurrency_key text, place int4?, engine text?, taken_at timestamptz?,
+-- out: held_until timestamptz?, is_wanted bool?, waiting int8
+-- report
+WITH clock (us) AS (
+    SELECT strftime('%s', 'now') * 1000000 + substr(strftime('%f', 'now'), 4) * 1000),
+held AS MATERIALIZED (
+    SELECT p.concurrency_key, p.number, p.engine, p.taken_at_us, p.expires_at_us, p.is_wanted
+      FROM prescient_places AS p, clock WHERE p.expires_at_us >= clock.us + 1000),
+due AS MATERIALIZED (
+    SELECT few.concurrency_key, count(*) AS n
+      FROM (SELECT w.concurrency_key
+              FROM prescient_future_job AS w, clock, prescient_setting AS s
+             WHERE s.name = 'slot_length_s' AND w.next_check_at <= clock.us / 1000000 + s.value
+             LIMIT 10000) AS few
+     WHERE few.concurrency_key IS NOT NULL GROUP BY few.concurrency_key)
+SELECT * FROM (
+    SELECT h.concurrency_key, h.number AS place, h.engine, h.taken_at_us / 1000000 AS taken_at,
+           h.expires_at_us / 1000000 AS held_until, h.is_wanted, coalesce(d.n, 0) AS waiting
+      FROM held AS h LEFT JOIN due AS d ON d.concurrency_key = h.concurrency_key
+    UNION ALL
+    SELECT d.concurrency_key, NULL, NULL, NULL, NULL, NULL, d.n
+      FROM due AS d WHERE d.concurrency_key NOT IN (SELECT h.concurrency_key FROM held AS h))
+ ORDER BY concurrency_key, place LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
 -- name: pauses
 -- See the same block of store_pg.sql.
 -- in: all text?, most text?, counted text?
@@ -943,21 +1055,22 @@ SELECT CAST(newest AS TEXT) AS mark,
 -- Those of a page of marks that have not ended well since `found`, the newest row of that time. The
 -- columns are parameters of `enqueue`.
 -- in: checks text, found text
--- out: entity text, key text, job text, payload text?
+-- out: entity text, key text, job text, payload text?, concurrency_key text?
 WITH ended_well AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec FROM prescient_future_job_history
      WHERE id > CAST(:found AS INTEGER) AND NOT {failed_history})
-SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload
+SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key
   FROM json_each(:checks) AS a
  CROSS JOIN prescient_future_job_history AS h ON h.id = a.value
  WHERE (h.entity_name, h.entity_key, h.job_exec) NOT IN (SELECT * FROM ended_well)
  ORDER BY a.key
 
 -- name: load_new
--- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?
+-- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?,
+-- in: concurrency_key text?
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority,
-                                  payload)
-VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload)
+                                  payload, concurrency_key)
+VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload, :concurrency_key)
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- ---- reports ----------------------------------------------------------------------------------
@@ -993,7 +1106,7 @@ RETURNING 1 AS recalled, NULL AS until_at, NULL AS until_id
 -- in: most_looked_at text?
 -- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at timestamptz?,
--- out: again_at timestamptz?, put_off_at timestamptz?, payload text?
+-- out: again_at timestamptz?, put_off_at timestamptz?, payload text?, concurrency_key text?
 -- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
@@ -1030,12 +1143,12 @@ ended AS (
      ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER),
          0))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
-       again_at, put_off_at, payload
+       again_at, put_off_at, payload, concurrency_key
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, bucket, id
+        first_check_at, again_at, put_off_at, payload, concurrency_key, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
           FROM ended)
  ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 

@@ -22,6 +22,11 @@ int sqlite_fine_slots(struct sqlite_store *db, struct store_call *call);
 int sqlite_pulse(struct sqlite_store *db, struct store_call *call);
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call);
 
+/* store_sqlite_place.c */
+int sqlite_take_places(struct sqlite_store *db, struct store_call *call);
+int sqlite_renew_places(struct sqlite_store *db, struct store_call *call);
+int sqlite_return_places(struct sqlite_store *db, struct store_call *call);
+
 /* store_sqlite_digest.c */
 int sqlite_keep_digests(struct sqlite_store *db, struct store_call *call);
 int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call);

@@ -54,6 +54,7 @@ static int64_t file_check(struct sqlite_store *db, const struct sqlite_enqueue_i
         .conflict = w->conflict,
         .priority = w->priority,
         .now = w->now,
+        .concurrency_key = w->concurrency_key,
     });
 }
 
@@ -85,8 +86,9 @@ static int check_row(const struct load_row *r, struct err *err)
 {
     if (!moment_is_valid(r->at))
         return err_set(err, ERR_DATA, "the time is %lld, expected one from 1970 to 9999", (long long)r->at);
-    if (!is_text(r->entity_name) || !is_text(r->entity_key) || !is_text(r->job_exec) || !is_text(r->payload))
-        return err_set(err, ERR_DATA, "entity, key, job and payload must be valid UTF-8");
+    if (!is_text(r->entity_name) || !is_text(r->entity_key) || !is_text(r->job_exec) ||
+        !is_text(r->payload) || !is_text(r->concurrency_key))
+        return err_set(err, ERR_DATA, "entity, key, job, payload and concurrency key must be valid UTF-8");
     return 0;
 }
 
@@ -105,6 +107,7 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
         .slot = slot_for(r->at, now, db->head.slot_length_s),
         .priority = r->priority,
         .payload = r->payload,
+        .concurrency_key = r->concurrency_key,
     });
     if (added < 0)
         return (int)added;
@@ -121,6 +124,7 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
             .conflict = conflict,
             .priority = priority,
             .now = now,
+            .concurrency_key = r->concurrency_key,
         }, &filed, err);
         if (rc < 0)
             return rc;

@@ -63,6 +63,7 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
         .conflict = param(req, 6),
         .priority = param(req, 7),
         .now = now_param(db, req, 8),
+        .concurrency_key = param(req, 9),
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -152,7 +153,7 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
 /* `found` has the entity, key, job and payload of each check that ended with a failure. */
-enum { FOUND_PAYLOAD = 3 };
+enum { FOUND_PAYLOAD = 3, FOUND_CONCURRENCY_KEY = 4 };
 
 /* The check of a schedule waits for the next occurrence: it starts anew at `at`, so that the next
  * occurrence, which the rule counts from there, is not used up. */
@@ -208,6 +209,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
         .conflict = "keep",
         .priority = NULL,
         .now = now,
+        .concurrency_key = f[FOUND_CONCURRENCY_KEY],
     }, &filed, err);
     if (rc < 0)
         return rc;
@@ -281,6 +283,7 @@ static int report_enqueue_now(struct sqlite_store *db, struct store_report *req)
         .conflict = param(req, 5),
         .priority = param(req, 6),
         .now = now_param(db, req, 7),
+        .concurrency_key = param(req, 8),
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -310,6 +313,7 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
         .conflict = "earlier",
         .priority = NULL,
         .now = sqlite_now(db, 0),
+        .concurrency_key = NULL,
     }, &filed, &req->call.err);
     if (rc < 0)
         return (int)rc;
@@ -457,6 +461,22 @@ static int report_resume(struct sqlite_store *db, struct store_report *req)
     return ended < 0 ? (int)ended : outcome_of(req, "resumed", NULL);
 }
 
+static int report_concurrency(struct sqlite_store *db, struct store_report *req)
+{
+    const char *pattern = param(req, 1), *places = param(req, 2);
+    struct err *err = &req->call.err;
+    if (places) {
+        int64_t set = sqlite_run(db, err, STATEMENT_CONCURRENCY_SET,
+                                 &(struct sqlite_concurrency_set_in){ .pattern = pattern, .places = places });
+        return set < 0 ? (int)set : outcome_of(req, "set", NULL);
+    }
+    int64_t removed = sqlite_run(db, err, STATEMENT_CONCURRENCY_REMOVE,
+                                 &(struct sqlite_concurrency_remove_in){ .pattern = pattern });
+    if (removed < 0)
+        return (int)removed;
+    return outcome_of(req, removed ? "removed" : "not_found", NULL);
+}
+
 static const struct {
     const char *name;
     int (*run)(struct sqlite_store *db, struct store_report *req);
@@ -465,6 +485,7 @@ static const struct {
     { "enqueue", report_enqueue, true },       { "enqueue_now", report_enqueue_now, true },
     { "resolve", report_resolve, true },       { "pull_forward", report_pull_forward, true },
     { "pause", report_pause, true },           { "resume", report_resume, true },
+    { "concurrency", report_concurrency, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
     { "deliver_again", report_deliver_again, true },
     { "events", report_events, false },        { "plan", report_plan, false },

@@ -551,8 +551,13 @@ static int repair_schedules(struct sqlite_store *db, struct store_mark_swept *re
 
 int sqlite_mark_swept(struct sqlite_store *db, struct store_call *call)
 {
+    const int64_t hour_us = INT64_C(3600) * 1000000;
     struct store_mark_swept *req = (struct store_mark_swept *)call;
     int64_t now = sqlite_now(db, 0);
+    int64_t dropped = sqlite_run(db, &call->err, STATEMENT_PLACES_DROP_OLD,
+                                 &(struct sqlite_places_drop_old_in){ .before_us = now * 1000000 - hour_us });
+    if (dropped < 0)
+        return (int)dropped;
     if (req->full) {
         int rc = (int)sqlite_run(db, &call->err, STATEMENT_NOTE_FULL_LOOK,
                                  &(struct sqlite_note_full_look_in){ .now = now });

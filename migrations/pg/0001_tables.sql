@@ -8,12 +8,15 @@
 --   future_job_run      -                settles add, prune drops days  view runs
 --   event               -                settles add, prune drops days  view events
 --   slot_lease          -                take, renew, give back         prescient status
+--   place               -                take, renew, give back         prescient keys
+--   concurrency_limit   write            read when they take places     prescient keys
 --   slot_pass           -                open and close slots           views slots, passes
 --   cursor              -                prescient events --deliver     view consumers
 --   setting, generation, slot_load, engine_seen: notes of engines and of init
 --
--- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules and
--- 0010_pauses, which run with their owner's rights. Readers see the views of 0013_readers.
+-- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
+-- 0010_pauses and 0014_places, which run with their owner's rights. Readers see the views of
+-- 0013_readers.
 --
 -- "prescient." stands for the schema that the program was told to use. Times are UTC: nothing here
 -- asks for a time zone. The build makes the COMMENT of a column from the lines above it.
@@ -85,6 +88,9 @@ CREATE TABLE prescient.future_job (
     -- What is unusual about the check: the rule by which it recurs, or the event that it delivers,
     -- as words (rules/terms.h). NULL: nothing is.
     terms text,
+    -- Checks that share one are not run at the same moment (0014_places); 1 to 1024 bytes. NULL: it
+    -- shares none.
+    concurrency_key text,
     PRIMARY KEY (bucket, entity_name, entity_key, job_exec)
 ) WITH (
     -- Rows live for hours and go by the page: vacuum soon and without pauses, and never take the
@@ -154,7 +160,9 @@ CREATE TABLE prescient.future_job_history (
     -- What the job said, or why it failed; NULL: nothing.
     note text,
     -- Kept where a check ended in trouble, so that `retry` can file it again; else NULL.
-    payload json
+    payload json,
+    -- As the payload; NULL, too: it had none.
+    concurrency_key text
 ) PARTITION BY RANGE (archived_at);
 CREATE INDEX future_job_history_time ON prescient.future_job_history
     USING brin (archived_at, ended_at) WITH (autosummarize = on);
@@ -278,6 +286,8 @@ CREATE TABLE prescient.slot_pass (
     held_back bigint,
     -- Put off unrun, or ended: no engine has the job.
     unknown_job bigint,
+    -- Put off unrun: all places of their concurrency key were held by others.
+    busy bigint,
     -- Changed by the application while they were run; they keep what it wrote.
     superseded bigint,
     -- Left where they are: locked by another transaction, or damaged.
@@ -317,6 +327,48 @@ CREATE TABLE prescient.slot_lease (
 ALTER SEQUENCE prescient.slot_lease_token_seq OWNED BY prescient.slot_lease.token;
 COMMENT ON TABLE prescient.slot_lease IS
     'The right to run one (slot, bucket). A settle shows its owner and token here.';
+
+-- The tokens are those of leases: one sequence for both (mend_sequences).
+CREATE TABLE prescient.place (
+    -- Of the checks that may be run under it, one at a time.
+    concurrency_key text NOT NULL,
+    -- A key has places 1 to N; N is 1, or what concurrency_limit says.
+    number integer NOT NULL,
+    -- The engine's process that has taken it; another one each time it starts.
+    owner uuid NOT NULL,
+    -- Another one each time the place is taken: one that was lost is not renewed.
+    token bigint NOT NULL DEFAULT nextval('prescient.slot_lease_token_seq'),
+    -- By the database's clock. From then on anybody may take it.
+    expires_at timestamptz NOT NULL,
+    -- Seconds that it lasts each time it is taken or renewed: as long as a run may last that was
+    -- started under it.
+    lasts_s integer NOT NULL,
+    -- When it was taken.
+    taken_at timestamptz NOT NULL,
+    -- Another engine has asked for a place of this key and got none: its holder is to give it back.
+    is_wanted boolean NOT NULL DEFAULT false,
+    -- The engine's name, for people.
+    engine text,
+    PRIMARY KEY (concurrency_key, number)
+) WITH (
+    fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+    vacuum_truncate = off
+);
+COMMENT ON TABLE prescient.place IS
+    'The right to run a check of a concurrency key: as many places are held as runs of it may go on.';
+
+CREATE TABLE prescient.concurrency_limit (
+    -- A key, or the beginning of keys and a * behind it.
+    pattern text PRIMARY KEY,
+    -- How many checks of such a key may run at the same moment.
+    places integer NOT NULL CHECK (places BETWEEN 1 AND 1000),
+    -- When it was set.
+    set_at timestamptz NOT NULL,
+    -- The user of that session.
+    set_by text NOT NULL
+);
+COMMENT ON TABLE prescient.concurrency_limit IS
+    'How many checks of a concurrency key may run at the same moment, where it is not one.';
 
 -- Numbers grow and follow the clock: two histories that began after the same backup do not share
 -- one (0003_generations).

@@ -160,7 +160,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                    ELSE prescient.greatest_id_seen() END
         UNION ALL
         SELECT 'slot_lease_token_seq', coalesce(pg_sequence_last_value('prescient.slot_lease_token_seq'), 0),
-               (SELECT coalesce(max(l.token), 0) FROM prescient.slot_lease l)
+               (SELECT coalesce(max(t.token), 0) FROM (SELECT l.token FROM prescient.slot_lease l
+                                                       UNION ALL SELECT p.token FROM prescient.place p) t)
         UNION ALL
         SELECT 'event_id_seq', coalesce(pg_sequence_last_value('prescient.event_id_seq'), 0),
                (SELECT coalesce(max(e.id), 0)

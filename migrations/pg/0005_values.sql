@@ -120,24 +120,36 @@ BEGIN
     END IF;
 END $$;
 
+-- NULL is none.
+CREATE FUNCTION prescient.require_concurrency_key(given text) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF octet_length(given) NOT BETWEEN 1 AND 1024 THEN
+        RAISE EXCEPTION 'prescient: concurrency_key has % bytes, expected 1 to 1024, or NULL for none: %...',
+            octet_length(given), left(given, 40) USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+END $$;
+
 -- Refuses arrays that do not belong together, and a bad value with the row in which it is, before
 -- anything is filed. Returns how many checks there are.
 CREATE FUNCTION prescient.require_checks(entities text[], keys text[], jobs text[],
                                          check_ats timestamptz[], payloads json[], conflict text,
-                                         priorities integer[]) RETURNS integer
+                                         priorities integer[], concurrency_keys text[]) RETURNS integer
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     n CONSTANT integer := coalesce(cardinality(entities), 0);
-    names CONSTANT text[] := ARRAY['keys', 'jobs', 'check_ats', 'payloads', 'priorities'];
+    names CONSTANT text[] := ARRAY['keys', 'jobs', 'check_ats', 'payloads', 'priorities',
+                                   'concurrency_keys'];
     sizes CONSTANT integer[] := ARRAY[coalesce(cardinality(keys), 0), coalesce(cardinality(jobs), 0),
         coalesce(cardinality(check_ats), 0),
                                       coalesce(cardinality(payloads), n),
-                                          coalesce(cardinality(priorities), n)];
+                                          coalesce(cardinality(priorities), n),
+                                          coalesce(cardinality(concurrency_keys), n)];
     bad record;
     state text;
     words text;
 BEGIN
-    FOR i IN 1 .. 5 LOOP
+    FOR i IN 1 .. 6 LOOP
         IF sizes[i] <> n THEN
             RAISE EXCEPTION 'prescient: % has % elements and entities has %, expected arrays of one length',
                 names[i], sizes[i], n
@@ -160,6 +172,7 @@ BEGIN
             RAISE EXCEPTION '%', words USING ERRCODE = state, DETAIL = format('row %s', bad.n);
         END;
     END IF;
+    PERFORM prescient.require_concurrency_key(k.key) FROM unnest(concurrency_keys) k (key);
     RETURN n;
 END $$;
 
@@ -260,7 +273,7 @@ DECLARE
     at timestamptz;
 BEGIN
     IF NOT has_function_privilege(session_user, 'prescient.file_check(text, text, text, timestamptz, json, '
-                                  'text, integer, timestamptz)', 'EXECUTE') THEN
+                                  'text, integer, timestamptz, text)', 'EXECUTE') THEN
         RAISE EXCEPTION
             'prescient: the setting prescient.now is for tests, and user % may not set the time',
             session_user USING ERRCODE = 'insufficient_privilege', HINT = format(

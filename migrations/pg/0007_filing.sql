@@ -61,6 +61,7 @@ LANGUAGE sql IMMUTABLE STRICT AS $$
 -- for in that very slot is run, and the rule holds from then on. A later slot goes to again_at.
 CREATE FUNCTION prescient.file_again(entity text, key text, job text, slot timestamptz, at timestamptz,
                                      new_payload json, conflict text, new_priority integer,
+                                     new_concurrency_key text DEFAULT NULL,
                                      OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -114,6 +115,7 @@ BEGIN
                priority = new_priority, payload = new_payload, again_at = NULL,
                deferred_at = NULL, first_run_at = NULL,
                run_count = NULL, total_run_us = NULL, origin = NULL, put_off_at = NULL,
+               concurrency_key = new_concurrency_key,
                terms = CASE WHEN f.terms IS NOT NULL THEN prescient.terms_replaced(f, new_payload) END
          WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key AND f.job_exec = job
         RETURNING f.next_check_at INTO filed_at;
@@ -168,8 +170,9 @@ END $$;
 -- drawn.
 CREATE FUNCTION prescient.file_good_check(entity text, key text, job text, check_at timestamptz,
                                           new_payload json, conflict text, new_priority integer,
-                                          at timestamptz, new_origin text, OUT outcome text,
-                                          OUT filed_at timestamptz)
+                                          at timestamptz, new_origin text,
+                                          new_concurrency_key text DEFAULT NULL,
+                                          OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
     in_bucket CONSTANT integer := prescient.bucket_of(entity, key);
@@ -181,8 +184,10 @@ BEGIN
     slot := prescient.slot_for(check_at, coalesce(at, clock_timestamp()));
     LOOP
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
-                                               first_check_at, next_check_at, payload, priority, origin)
-        VALUES (in_bucket, entity, key, job, slot, slot, new_payload, new_priority, new_origin)
+                                               first_check_at, next_check_at, payload, priority, origin,
+                                               concurrency_key)
+        VALUES (in_bucket, entity, key, job, slot, slot, new_payload, new_priority, new_origin,
+                new_concurrency_key)
             ON CONFLICT DO NOTHING
         RETURNING f.next_check_at INTO filed_at;
         IF FOUND THEN
@@ -190,7 +195,8 @@ BEGIN
             RETURN;
         END IF;
         SELECT g.outcome, g.filed_at INTO outcome, filed_at
-          FROM prescient.file_again(entity, key, job, slot, at, new_payload, conflict, new_priority) g;
+          FROM prescient.file_again(entity, key, job, slot, at, new_payload, conflict, new_priority,
+                                    new_concurrency_key) g;
         IF outcome = 'replaced' AND new_origin IS NOT NULL THEN
             UPDATE prescient.future_job f SET origin = new_origin
              WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key
@@ -202,14 +208,16 @@ END $$;
 
 -- Files one check; engines, the command line and tests of applications come here.
 CREATE FUNCTION prescient.file_check(entity text, key text, job text, check_at timestamptz, payload json,
-                                     conflict text, priority integer, at timestamptz, OUT outcome text,
-                                     OUT filed_at timestamptz)
+                                     conflict text, priority integer, at timestamptz,
+                                     concurrency_key text DEFAULT NULL,
+                                     OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
+    PERFORM prescient.require_concurrency_key(concurrency_key);
     SELECT f.outcome, f.filed_at INTO outcome, filed_at
       FROM prescient.file_good_check(entity, key, job, check_at, payload, conflict,
-                                     coalesce(priority, 0), at, NULL) f;
+                                     coalesce(priority, 0), at, NULL, concurrency_key) f;
 END $$;
 
 -- Files a check that an answer declares.
@@ -225,20 +233,24 @@ END $$;
 
 -- As file_check, for the next fine slot. The clock is read again after each wait.
 CREATE FUNCTION prescient.file_now(entity text, key text, job text, new_payload json, conflict text,
-                                   new_priority integer, at timestamptz, OUT outcome text,
-                                   OUT filed_at timestamptz)
+                                   new_priority integer, at timestamptz,
+                                   new_concurrency_key text DEFAULT NULL,
+                                   OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
     in_bucket CONSTANT integer := prescient.bucket_of(entity, key);
     slot timestamptz;
 BEGIN
     PERFORM prescient.require_check(entity, key, job, coalesce(at, clock_timestamp()), new_payload, conflict);
+    PERFORM prescient.require_concurrency_key(new_concurrency_key);
     PERFORM pg_current_xact_id();
     LOOP
         slot := prescient.slot_fine_next(coalesce(at, clock_timestamp()));
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
-                                               first_check_at, next_check_at, payload, priority)
-        VALUES (in_bucket, entity, key, job, slot, slot, new_payload, coalesce(new_priority, 0))
+                                               first_check_at, next_check_at, payload, priority,
+                                               concurrency_key)
+        VALUES (in_bucket, entity, key, job, slot, slot, new_payload, coalesce(new_priority, 0),
+                new_concurrency_key)
             ON CONFLICT DO NOTHING
         RETURNING f.next_check_at INTO filed_at;
         IF FOUND THEN
@@ -247,7 +259,7 @@ BEGIN
         END IF;
         SELECT g.outcome, g.filed_at INTO outcome, filed_at
           FROM prescient.file_again(entity, key, job, slot, at, new_payload, conflict,
-                                    coalesce(new_priority, 0)) g;
+                                    coalesce(new_priority, 0), new_concurrency_key) g;
         EXIT WHEN outcome IS NOT NULL;
     END LOOP;
 END $$;
@@ -259,12 +271,13 @@ END $$;
 -- filed one by one after it.
 CREATE FUNCTION prescient.file_checks(entities text[], keys text[], jobs text[], check_ats timestamptz[],
                                       payloads json[], conflict text, priorities integer[],
-                                      at timestamptz, OUT added bigint, OUT kept bigint, OUT moved bigint,
+                                      at timestamptz, concurrency_keys text[] DEFAULT NULL,
+                                      OUT added bigint, OUT kept bigint, OUT moved bigint,
                                       OUT replaced bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
     n CONSTANT integer := prescient.require_checks(entities, keys, jobs, check_ats,
-                                                   payloads, conflict, priorities);
+                                                   payloads, conflict, priorities, concurrency_keys);
     filed text[];
     c record;
 BEGIN
@@ -272,14 +285,16 @@ BEGIN
     PERFORM pg_current_xact_id();
     WITH wanted AS MATERIALIZED (
         SELECT s.bucket, u.*, prescient.slot_for(u.check_at, s.at) AS slot
-          FROM unnest(entities, keys, jobs, check_ats, payloads, priorities) WITH ORDINALITY u (entity,
-              key, job, check_at, payload, priority, n),
+          FROM unnest(entities, keys, jobs, check_ats, payloads, priorities, concurrency_keys)
+               WITH ORDINALITY u (entity, key, job, check_at, payload, priority, concurrency_key, n),
                LATERAL (SELECT prescient.bucket_of(u.entity, u.key) AS bucket,
                         coalesce(file_checks.at, clock_timestamp()) AS at) s),
     inserted AS (
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
-                                               first_check_at, next_check_at, payload, priority)
-        SELECT w.bucket, w.entity, w.key, w.job, w.slot, w.slot, w.payload, coalesce(w.priority, 0)
+                                               first_check_at, next_check_at, payload, priority,
+                                               concurrency_key)
+        SELECT w.bucket, w.entity, w.key, w.job, w.slot, w.slot, w.payload, coalesce(w.priority, 0),
+               w.concurrency_key
           FROM wanted w ORDER BY w.bucket, w.entity, w.key, w.job, w.n
             ON CONFLICT DO NOTHING
         RETURNING f.entity_name, f.entity_key, f.job_exec)
@@ -290,14 +305,17 @@ BEGIN
     END IF;
     FOR c IN SELECT w.* FROM (SELECT u.*,
                               row_number() OVER (PARTITION BY u.entity, u.key, u.job ORDER BY u.n) AS nth
-                                FROM unnest(entities, keys, jobs, check_ats, payloads, priorities)
-                                     WITH ORDINALITY u (entity, key, job, check_at, payload, priority, n)) w
+                                FROM unnest(entities, keys, jobs, check_ats, payloads, priorities,
+                                            concurrency_keys)
+                                     WITH ORDINALITY u (entity, key, job, check_at, payload, priority,
+                                                        concurrency_key, n)) w
                        LEFT JOIN (SELECT f.name FROM unnest(filed) f (name)) done
                               ON done.name = prescient.check_name(w.entity, w.key, w.job)
               WHERE w.nth > 1 OR done.name IS NULL
               ORDER BY prescient.bucket_of(w.entity, w.key), w.entity, w.key, w.job, w.n LOOP
         CASE (prescient.file_good_check(c.entity, c.key, c.job, c.check_at, c.payload,
-                                        conflict, coalesce(c.priority, 0), at, NULL)).outcome
+                                        conflict, coalesce(c.priority, 0), at, NULL,
+                                        c.concurrency_key)).outcome
             WHEN 'new' THEN added := added + 1;
             WHEN 'kept' THEN kept := kept + 1;
             WHEN 'moved' THEN moved := moved + 1;
@@ -469,7 +487,8 @@ END $$;
 -- a schedule does wait: it starts anew at the slot asked for, so that the next occurrence, which
 -- the rule counts from there, is not used up. If that check has begun, it is pulled forward.
 CREATE FUNCTION prescient.retry_check(entity text, key text, job text, check_at timestamptz, payload json,
-                                      at timestamptz, OUT outcome text, OUT filed_at timestamptz)
+                                      at timestamptz, concurrency_key text DEFAULT NULL,
+                                      OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
     clock timestamptz;
@@ -490,6 +509,7 @@ BEGIN
     ELSE
         SELECT c.outcome, c.filed_at INTO outcome, filed_at
           FROM prescient.file_check(entity, key, job, check_at, payload,
-                                    CASE WHEN waits.recurs THEN 'earlier' ELSE 'keep' END, 0, at) c;
+                                    CASE WHEN waits.recurs THEN 'earlier' ELSE 'keep' END, 0, at,
+                                    concurrency_key) c;
     END IF;
 END $$;

@@ -274,11 +274,12 @@ BEGIN
             INSERT INTO prescient.future_job (id, first_check_at, next_check_at, check_count, failure_count,
                                               priority, bucket, entity_name, entity_key, job_exec, payload,
                                               again_at, deferred_at, first_run_at, total_run_us, run_count,
-                                              origin, put_off_at, terms)
+                                              origin, put_off_at, terms, concurrency_key)
             SELECT prescient.new_id(g.next_check_at, c.own, g.priority), g.first_check_at, g.next_check_at,
                    g.check_count, g.failure_count, g.priority, c.own, g.entity_name, g.entity_key, g.job_exec,
                    g.payload, g.again_at, g.deferred_at, g.first_run_at, g.total_run_us, g.run_count,
-                   prescient.origin_of(g.origin, g.first_check_at, g.id), g.put_off_at, g.terms
+                   prescient.origin_of(g.origin, g.first_check_at, g.id), g.put_off_at, g.terms,
+                   g.concurrency_key
               FROM gone g
                 ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
             RETURNING 1),

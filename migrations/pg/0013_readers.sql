@@ -18,7 +18,7 @@ CREATE VIEW prescient.pending AS
     SELECT f.next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
            f.priority, f.first_check_at, f.again_at, f.put_off_at,
            f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
-               AS is_paused
+               AS is_paused, f.concurrency_key
       FROM generate_series(0, 63) b (bucket) JOIN prescient.future_job f ON f.bucket = b.bucket;
 COMMENT ON VIEW prescient.pending IS 'Checks that wait for their slot.';
 COMMENT ON COLUMN prescient.pending.next_check_at IS 'The slot in which the check is looked at next.';
@@ -31,6 +31,8 @@ COMMENT ON COLUMN prescient.pending.put_off_at IS
     'The slot at which it was due and was put off without having been run; NULL: it was not.';
 COMMENT ON COLUMN prescient.pending.is_paused IS
     'It waits until it is resumed (see pauses); next_check_at is no time at which it is looked at.';
+COMMENT ON COLUMN prescient.pending.concurrency_key IS
+    'Checks that share one are not run at the same moment; NULL: it shares none.';
 
 CREATE VIEW prescient.history AS
     SELECT h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome,
@@ -142,7 +144,7 @@ COMMENT ON COLUMN prescient.slots.failed IS 'Looks that failed, timed out or cra
 CREATE VIEW prescient.passes AS
     SELECT p.slot_at, p.bucket, p.pass, p.engine, p.split, p.run, p.done, p.again, p.failed, p.timeout,
            p.crashed, p.guarded, p.deferred, p.held_back, p.unknown_job, p.superseded, p.locked, p.late_us,
-           p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs, p.recorded_at
+           p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs, p.recorded_at, p.busy
       FROM prescient.slot_pass p;
 COMMENT ON VIEW prescient.passes IS
     'What engines did in a slot: one row (pass 0) when it was opened, and one for each pass over a bucket.';
@@ -150,6 +152,8 @@ COMMENT ON COLUMN prescient.passes.bucket IS '0 to 63; -1: the whole slot.';
 COMMENT ON COLUMN prescient.passes.split IS
     'In how many parts the slot is run, 1 or 64; only when pass is 0.';
 COMMENT ON COLUMN prescient.passes.left_jobs IS 'Jobs whose checks were left behind.';
+COMMENT ON COLUMN prescient.passes.busy IS
+    'Checks that were put off because their concurrency key was busy elsewhere.';
 
 CREATE VIEW prescient.consumers AS
     SELECT c.name, c.generation || '-' || c.xid::text || '-' || c.id AS cursor, c.moved_at, c.made_at,

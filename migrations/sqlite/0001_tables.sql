@@ -5,8 +5,10 @@
 --   application -- views enqueue, enqueue_now, resolve, reschedule --> future_job <------+-- engine
 --               -- view schedules --> schedule, which files its check in future_job      |
 --               -- view pauses -----> pause, to whose slot engines move its checks <-----+
+--               -- view concurrency_limits --> concurrency_limit: how many places <------+
 --                      future_job_history, future_job_run: what became of each check <---+
 --                      slot_pass, slot_lease: which slots have been run, and by whom <---+
+--                      place: which concurrency keys have runs, and by whom <------------+
 --                      event: what jobs emitted; a delivery is a check in future_job <---+
 --                      engine_seen, slot_load: notes about engines and full slots <------'
 --   reader      <- views pending, history, runs, events, slots, passes, consumers
@@ -77,6 +79,8 @@ CREATE TABLE prescient_future_job (
                                             -- take its place
     terms TEXT,                             -- the rule of its schedule, or the event of its delivery
                                             -- (engine/rules/terms.h); NULL: an ordinary check
+    concurrency_key TEXT,                   -- checks that share one are not run at the same moment
+                                            -- (0005_places); NULL: it shares none
     payload TEXT,                           -- JSON for the job; NULL: none
     CONSTRAINT "bucket is always 0 in SQLite" CHECK (bucket = 0),
     CONSTRAINT "entity_name must have 1 to 1024 bytes and no NUL"
@@ -88,6 +92,9 @@ CREATE TABLE prescient_future_job (
     CONSTRAINT "entity_name, entity_key and job_exec must have at most 2600 bytes together"
         CHECK (length(CAST(entity_name AS BLOB)) + length(CAST(entity_key AS BLOB))
                + length(CAST(job_exec AS BLOB)) <= 2600),
+    CONSTRAINT "concurrency_key must have 1 to 1024 bytes and no NUL"
+        CHECK (length(CAST(concurrency_key AS BLOB)) BETWEEN 1 AND 1024
+               AND instr(concurrency_key, char(0)) = 0),
     CONSTRAINT "payload must have at most 65536 bytes" CHECK (length(CAST(payload AS BLOB)) <= 65536),
     CONSTRAINT "payload must be valid JSON"
         CHECK (payload IS NULL OR (json_valid(payload) AND instr(payload, char(0)) = 0)),
@@ -133,7 +140,8 @@ CREATE TABLE prescient_future_job_history (
     engine TEXT,                            -- NULL: the application ended it
     archived_at_us INTEGER NOT NULL,        -- the machine's clock, never virtual time
     note TEXT,                              -- the job's note, or why it failed; NULL: none
-    payload TEXT                            -- only of what `prescient retry` can enqueue again
+    payload TEXT,                           -- only of what `prescient retry` can enqueue again
+    concurrency_key TEXT                    -- the same; NULL, too: it had none
 ) STRICT;
 
 -- Only what `prescient retry` looks for is in this index: the rest of the history stays cheap to
@@ -184,6 +192,7 @@ CREATE TABLE prescient_slot_pass (
     held_back INTEGER NOT NULL DEFAULT 0,   -- put off: the job was held back, or they were paused
     unknown_job INTEGER NOT NULL DEFAULT 0, -- put off: no engine has the job
     superseded INTEGER NOT NULL DEFAULT 0,  -- changed by the application while they were run
+    busy INTEGER NOT NULL DEFAULT 0,        -- put off: the concurrency key was busy elsewhere
     locked INTEGER NOT NULL DEFAULT 0,      -- always 0 in SQLite, which locks no rows
     late_us INTEGER,                        -- from the slot to the start of the first run; pass 0: NULL
     took_us INTEGER,                        -- pass 0: NULL
@@ -207,6 +216,33 @@ CREATE TABLE prescient_slot_lease (
     expires_at_us INTEGER NOT NULL,         -- from then on another engine may take it over
     UNIQUE (slot_at, bucket)
 ) STRICT;
+
+-- The right to run a check of a concurrency key: a key has one place, or as many as
+-- prescient_concurrency_limit says. It lasts as long as a run may last that was started under it.
+CREATE TABLE prescient_place (
+    token INTEGER PRIMARY KEY AUTOINCREMENT,
+    concurrency_key TEXT NOT NULL,
+    number INTEGER NOT NULL,                -- 1 to as many as the key has
+    owner BLOB NOT NULL,                    -- random bytes of the engine's process
+    engine TEXT,
+    taken_at_us INTEGER NOT NULL,
+    expires_at_us INTEGER NOT NULL,         -- from then on anybody may take it
+    lasts_s INTEGER NOT NULL,               -- each time it is taken or renewed
+    is_wanted INTEGER NOT NULL DEFAULT 0,   -- 1: another engine has asked for a place of this key
+                                            -- and got none
+    UNIQUE (concurrency_key, number)
+) STRICT;
+
+-- How many checks of a concurrency key may run at the same moment, where it is not one.
+CREATE TABLE prescient_concurrency_limit (
+    pattern TEXT PRIMARY KEY,               -- a key, or the beginning of keys and a * behind it
+    places INTEGER NOT NULL,
+    set_at_us INTEGER NOT NULL,
+    CONSTRAINT "pattern must be a concurrency key, or the beginning of keys and one * behind it"
+        CHECK (length(CAST(pattern AS BLOB)) BETWEEN 1 AND 1024 AND instr(pattern, char(0)) = 0
+               AND instr(substr(pattern, 1, length(pattern) - 1), '*') = 0),
+    CONSTRAINT "places must be 1 to 1000" CHECK (places BETWEEN 1 AND 1000)
+) STRICT, WITHOUT ROWID;
 
 -- How many checks wait in each of the next 1,000 slots, up to 64,000. A check with `within` is
 -- filed where few wait. An engine counts once a minute (prescient_note_loads). The table stays

@@ -48,8 +48,8 @@ END;
 -- begun, it may be running now: its row stays as it is, and again_at takes the slot asked for.
 -- A second trigger, for checks of schedules, is in 0003_schedules.
 CREATE VIEW prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict,
-                                  priority, now, origin) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                                  priority, now, origin, concurrency_key) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- The names prescient.event and prescient.digest belong to engines: a check of an application would
 -- have no event, and would take a listener's key. From the year 9000 on, slots belong to pauses:
@@ -106,10 +106,13 @@ BEGIN
                       'prescient: payload is JSON that jobs cannot read: expected no \u0000, no integer beyond 64 bits and no number beyond 1.8e308')
            WHEN NEW.priority IS NULL OR CAST(NEW.priority AS INTEGER) NOT BETWEEN -2147483648 AND 2147483647
            THEN RAISE(ABORT, 'prescient: priority must fit in 32 bits')
+           WHEN length(CAST(NEW.concurrency_key AS BLOB)) NOT BETWEEN 1 AND 1024
+             OR instr(NEW.concurrency_key, char(0)) <> 0
+           THEN RAISE(ABORT, 'prescient: concurrency_key must have 1 to 1024 bytes and no NUL')
            END;
     INSERT INTO prescient_text
     VALUES (NEW.entity_name || char(10) || NEW.entity_key || char(10) || NEW.job_exec
-            || char(10) || coalesce(NEW.payload, ''));
+            || char(10) || coalesce(NEW.concurrency_key, '') || char(10) || coalesce(NEW.payload, ''));
     -- each \ud... in turn: a high half and the low half behind it pass together
     SELECT RAISE(ABORT, 'prescient: payload is JSON that jobs cannot read: it has half of a surrogate pair')
      WHERE NEW.payload LIKE '%\ud%' AND EXISTS (
@@ -132,8 +135,9 @@ BEGIN
      WHERE NEW.conflict = 'replace' AND bucket = 0 AND entity_name = NEW.entity_name
        AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec;
     INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                      priority, payload, origin)
-    SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, slot, slot, NEW.priority, NEW.payload, NEW.origin
+                                      priority, payload, origin, concurrency_key)
+    SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, slot, slot, NEW.priority, NEW.payload, NEW.origin,
+           NEW.concurrency_key
       FROM (SELECT max((NEW.at + value - 1) / value * value, (NEW.now / value + 1) * value) AS slot
               FROM prescient_setting WHERE name = 'slot_length_s') WHERE true
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO UPDATE SET
@@ -186,14 +190,15 @@ END;
 --   now       seconds since the epoch; the machine's clock is the default
 --   within    seconds, at least the length of a slot: the check is filed under check_at or up to so
 --             much later, where few checks wait
+--   concurrency_key   checks that share one are not run at the same moment
 CREATE VIEW prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now,
-                               within) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                               within, concurrency_key) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- 0 to 63: the slots among which a draw chooses.
-CREATE VIEW prescient_place (n) AS
-WITH RECURSIVE place (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM place WHERE n < 63)
-SELECT n FROM place;
+CREATE VIEW prescient_draw (n) AS
+WITH RECURSIVE draw (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM draw WHERE n < 63)
+SELECT n FROM draw;
 
 -- Without `within` the slot follows from check_at. With it, a slot is drawn: the fewer checks a
 -- slot had when they were last counted (prescient_slot_load), the likelier it is. The emptiest slot
@@ -215,7 +220,8 @@ BEGIN
     SELECT 'loads_noted_at', 0
      WHERE NEW.within IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM prescient_setting WHERE name = 'loads_noted_at');
-    INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now)
+    INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
+                                      concurrency_key)
     SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec,
            CASE WHEN NEW.within IS NULL THEN at ELSE (
                SELECT slot FROM (
@@ -242,11 +248,12 @@ BEGIN
                                                              WHERE q.name = 'prescient_future_job'), 0))
                                                   % 2147483648 + 1 AS id
                                          FROM prescient_setting WHERE name = 'slot_length_s')) AS d,
-                                   prescient_place AS p
+                                   prescient_draw AS p
                                 WHERE p.n < d.slots) AS place
                              LEFT JOIN prescient_slot_load AS l ON l.slot_at = place.slot)))
                 WHERE upto > share * total >> 32 ORDER BY n LIMIT 1) END,
-           NEW.payload, coalesce(NEW.conflict, 'keep'), coalesce(NEW.priority, 0), clock
+           NEW.payload, coalesce(NEW.conflict, 'keep'), coalesce(NEW.priority, 0), clock,
+           NEW.concurrency_key
       FROM (SELECT CASE
             WHEN typeof(NEW.check_at) = 'integer' THEN NEW.check_at
             WHEN typeof(NEW.check_at) = 'real'
@@ -271,9 +278,11 @@ END;
 -- INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec)
 -- VALUES ('orders', '42', 'unshipped_order') files a check under the next second that is no
 -- multiple of the slot length (a fine slot): a daemon runs it then.
--- These may be given, too: payload, conflict ('earlier' is the default here), priority, now.
-CREATE VIEW prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+-- These may be given, too: payload, conflict ('earlier' is the default here), priority, now,
+-- concurrency_key.
+CREATE VIEW prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now,
+                                   concurrency_key) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- Three steps: a check that waits already is moved, so that the next step leaves it alone;
 -- prescient_enqueue_at files a new one under a full slot, with the origin 'now'; what has that
@@ -303,9 +312,10 @@ BEGIN
      WHERE coalesce(NEW.conflict, 'earlier') IN ('earlier', 'keep') AND bucket = 0
        AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec;
     INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
-                                      origin)
+                                      origin, concurrency_key)
     SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, at + 1 + (value > 1 AND (at + 1) % value = 0),
-           NEW.payload, coalesce(NEW.conflict, 'earlier'), coalesce(NEW.priority, 0), at, 'now'
+           NEW.payload, coalesce(NEW.conflict, 'earlier'), coalesce(NEW.priority, 0), at, 'now',
+           NEW.concurrency_key
       FROM (SELECT coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) AS at), prescient_setting
      WHERE name = 'slot_length_s';
     UPDATE prescient_future_job SET first_check_at = slot, next_check_at = slot, origin = NULL
@@ -376,12 +386,12 @@ SELECT NULL, NULL, NULL, NULL, NULL WHERE 0;
 CREATE TRIGGER prescient_reschedule_insert INSTEAD OF INSERT ON prescient_reschedule
 BEGIN
     INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority,
-                                   now)
+                                   now, concurrency_key)
     SELECT CASE WHEN entity_name IN ('prescient.event', 'prescient.digest') THEN 'prescient.event that moves'
                 ELSE entity_name END,
            entity_key, job_exec, NEW.check_at,
            CASE WHEN entity_name IN ('prescient.event', 'prescient.digest') THEN NULL ELSE payload END,
-           'replace', priority, NEW.now
+           'replace', priority, NEW.now, concurrency_key
       FROM prescient_future_job
      WHERE bucket = 0 AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key
        AND job_exec = NEW.job_exec;

@@ -1,4 +1,4 @@
--- 0014_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
+-- 0015_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
 -- table, prescient_engine runs checks, prescient_reader reads the views.
 --
 -- Roles belong to the cluster, not to the database: they may exist already, and this user may not
@@ -12,8 +12,10 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA prescient_schema FROM PUBLIC;
 REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_history,
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
-    prescient.slot_load, prescient.pending, prescient.history, prescient.runs, prescient.events,
-    prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers
+    prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.pending,
+    prescient.history, prescient.runs, prescient.events,
+    prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
+    prescient.places, prescient.concurrency_limits
     FROM PUBLIC;
 
 DO $$
@@ -61,18 +63,20 @@ BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_reader') THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
         GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.events,
-            prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers
-            TO prescient_reader;
+            prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
+            prescient.places, prescient.concurrency_limits TO prescient_reader;
     END IF;
     IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_engine') THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_engine;
         GRANT SELECT, INSERT, UPDATE, DELETE ON prescient.setting, prescient.future_job,
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
-            prescient.engine_seen, prescient.slot_load TO prescient_engine;
+            prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit
+            TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
-            prescient.pauses, prescient.consumers TO prescient_engine;
+            prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits
+            TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;
         GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;

@@ -1,4 +1,4 @@
--- 0005_readers - what waits and what has been, as views for reports and for people.
+-- 0006_readers - what waits and what has been, as views for reports and for people.
 --
 -- The views have the columns that the reports of `prescient` have, without payloads and the data of
 -- events. Names stay, and a released view gets a new column at its end only. The program itself
@@ -11,7 +11,7 @@
 -- The condition on bucket, which is always 0, lets a query find a row's checks by the key's index.
 CREATE VIEW prescient_pending AS
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-       first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused
+       first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused, concurrency_key
   FROM prescient_future_job WHERE bucket = 0;
 
 -- The checks that are over. guard: the guard that ended it; NULL: none did. check_number: the
@@ -57,7 +57,7 @@ SELECT slot_at,
 -- What engines did: a row for each pass over a slot; pass 0 is the row that opened it.
 CREATE VIEW prescient_passes AS
 SELECT slot_at, bucket, pass, engine, split, run, done, again, failed, timeout, crashed, guarded, deferred,
-       held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs, recorded_at_us
+       held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs, recorded_at_us, busy
   FROM prescient_slot_pass;
 
 -- The readers of events that have a name (`prescient events --deliver NAME`), and how far each has
