@@ -67,6 +67,8 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     CU_ASSERT_EQUAL_FATAL(jobs_init(&x->jobs, &x->settings, &err), 0);
     x->targets.agenda = x->fine_targets.agenda = &x->agenda;
     x->random = 1;
+    x->places = places_new(&(struct places_options){ .health = &x->health });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x->places);
     x->env = (struct lane_env){
         .settings = &x->settings,
         .log = &x->log,
@@ -82,6 +84,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .jobs = &x->jobs,
         .pace = &x->pace,
         .pausing = &x->pausing,
+        .places = x->places,
         .errands = &x->errands,
         .shutdown = &x->shutdown,
         .totals = &x->totals,
@@ -101,6 +104,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
 void lane_env_end(struct lane_env_fixture *x)
 {
     leased_bucket_release(&x->bucket);
+    places_free(x->places);
     targets_release(&x->targets);
     targets_release(&x->fine_targets);
     jobs_release(&x->jobs);

@@ -24,6 +24,7 @@ struct lane_env_fixture {
     struct jobs jobs;
     struct pace pace;
     struct pausing pausing;         /* nothing is paused */
+    struct places *places;
     struct errands errands, fine_errands;
     struct shutdown shutdown;
     struct totals totals;

@@ -20,6 +20,26 @@ static void a_renewal_that_is_due_comes_before_everything(void)
                     LANE_RENEW);
 }
 
+static void places_of_concurrency_keys_have_their_turns(void)
+{
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .renew_places_due = true, .settle_due = true }),
+                    LANE_RENEW_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .renew_places_due = true, .stopping = true }),
+                    LANE_RENEW_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .take_places_due = true, .workers_idle = true,
+                                               .settle_due = true, .can_read = true }),
+                    LANE_TAKE_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .take_places_due = true, .settle_due = true }), LANE_SETTLE);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .take_places_due = true, .return_places_due = true }),
+                    LANE_RETURN_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .take_places_due = true, .can_read = true }),
+                    LANE_TAKE_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .return_places_due = true, .stopping = true,
+                                               .has_leases = true, .take_places_due = true }),
+                    LANE_RETURN_PLACES);
+    CU_ASSERT_EQUAL(decide((struct lane_view){ .take_places_due = true, .stopping = true }), LANE_WAIT);
+}
+
 static void idle_workers_are_fed_before_answers_are_written(void)
 {
     CU_ASSERT_EQUAL(decide((struct lane_view){
@@ -157,6 +177,7 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
 
 static const struct test tests[] = {
     TEST(a_renewal_that_is_due_comes_before_everything),
+    TEST(places_of_concurrency_keys_have_their_turns),
     TEST(idle_workers_are_fed_before_answers_are_written),
     TEST(a_page_is_read_ahead_while_workers_are_busy),
     TEST(a_bucket_is_finished_before_another_slot_is_opened),

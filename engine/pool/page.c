@@ -26,6 +26,9 @@ static void count_isolated(struct page *p)
 
 static void move(struct page *p, int index, enum check_state to)
 {
+    const struct keyed_check *keyed = p->checks[index].keyed;
+    if (keyed && keyed->place && to != CHECK_WAITING && to != CHECK_GIVEN)
+        p->has_freed_places = true;
     p->counts[p->checks[index].state]--;
     p->counts[to]++;
     p->checks[index].state = (uint8_t)to;
@@ -213,11 +216,48 @@ void page_give(struct page *p, int index)
     job->from += job->from < p->rows.n && p->order[job->from] == (uint32_t)index;
 }
 
-void page_return(struct page *p, int index)
+/* It goes before those that have waited all the time. */
+static void wait_first(struct page *p, int index)
 {
     move(p, index, CHECK_WAITING);
     p->jobs[p->checks[index].job].waiting++;
     p->returned[p->nreturned++] = (uint32_t)index;
+}
+
+void page_return(struct page *p, int index)
+{
+    wait_first(p, index);
+}
+
+struct keyed_check *page_hold(struct page *p, int index)
+{
+    struct page_check *c = &p->checks[index];
+    c->keyed = arena_zalloc(p->arena, sizeof *c->keyed);
+    if (!c->keyed)
+        return NULL;
+    *c->keyed = (struct keyed_check){ .page = p, .index = index };
+    p->jobs[c->job].waiting--;
+    move(p, index, CHECK_KEYED);
+    p->nkeyed++;
+    return c->keyed;
+}
+
+void page_admit(struct keyed_check *k)
+{
+    wait_first(k->page, k->index);
+}
+
+void page_hold_again(struct keyed_check *k)
+{
+    struct page *p = k->page;
+    forget_returned(p, k->index);
+    p->jobs[p->checks[k->index].job].waiting--;
+    move(p, k->index, CHECK_KEYED);
+}
+
+bool page_is_unrun(const struct page *p, int index)
+{
+    return p->checks[index].state == CHECK_WAITING || p->checks[index].state == CHECK_KEYED;
 }
 
 /* It may wait, or be given; of an unknown job it only waits. */
@@ -255,8 +295,8 @@ int page_drop_answers(struct page *p)
 
 void page_leave_waiting(struct page *p)
 {
-    for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING]; i++)
-        if (p->checks[i].state == CHECK_WAITING)
+    for (int i = 0; i < p->rows.n && p->counts[CHECK_WAITING] + p->counts[CHECK_KEYED]; i++)
+        if (page_is_unrun(p, i))
             page_over(p, i);
 }
 
@@ -286,7 +326,7 @@ int64_t page_settle_at_us(const struct page *p, int64_t settle_after_us)
 {
     if (!p->counts[CHECK_ANSWERED])
         return INT64_MAX;
-    bool all_answered = !p->counts[CHECK_WAITING] && !p->counts[CHECK_GIVEN];
+    bool all_answered = !p->counts[CHECK_WAITING] && !p->counts[CHECK_GIVEN] && !p->counts[CHECK_KEYED];
     int64_t at = all_answered ? p->answered_us : p->answered_us + settle_after_us;
     if (at < p->retry_us)
         at = p->retry_us;

@@ -6,12 +6,14 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/queue.h>
 #include "../base/agenda.h"
 #include "../base/arena.h"
 #include "../base/err.h"
 #include "../rules/check.h"
 
 enum check_state {
+    CHECK_KEYED,        /* waits until its concurrency key has a place */
     CHECK_WAITING,      /* to be given to a worker */
     CHECK_GIVEN,        /* in a worker's slab */
     CHECK_ANSWERED,     /* its settlement stands ready */
@@ -21,6 +23,7 @@ enum check_state {
 };
 
 struct leased_bucket;
+struct keyed_check;
 
 struct page_check {
     uint8_t state;              /* enum check_state */
@@ -37,6 +40,7 @@ struct page_check {
     /* since when another transaction holds its row, or that of an effect; 0: none does */
     int64_t locked_since_us;
     int64_t retry_us, unwritable_since_us;
+    struct keyed_check *keyed;  /* it had to wait for a place of its concurrency key; NULL: it did not */
     struct settlement settlement;
 };
 
@@ -44,6 +48,22 @@ struct page_check {
 struct page_job {
     int waiting;
     int from;                   /* none before this place of the order waits, but what came back */
+};
+
+struct page;
+struct place;
+struct place_key;
+
+/* A check that has a concurrency key, as the places of its engine see it (run/places.c). Lives in
+ * the page's arena. */
+struct keyed_check {
+    struct page *page;
+    int index;
+    int32_t lasts_s;            /* its place has to last for so long */
+    struct place_key *queue;    /* where it waits; NULL: it does not */
+    TAILQ_ENTRY(keyed_check) in_queue;
+    /* under which it may run, from when it was admitted until somebody has seen that it is over */
+    struct place *place;
 };
 
 struct page {
@@ -56,6 +76,8 @@ struct page {
     uint32_t *returned;         /* a stack of indexes that came back from a worker unrun */
     int nreturned;
     int ndeliveries;            /* of all its checks */
+    int nkeyed;                 /* of all its checks: those that had to wait for a place */
+    bool has_freed_places;      /* some that were admitted are answered or over */
     int counts[CHECK_STATES];
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
     int64_t retry_us;           /* locked rows: do not settle again before */
@@ -81,6 +103,15 @@ struct page *page_new(struct check_rows *rows, int (*job_of)(void *ctx, const ch
                       int64_t now);
 void page_free(struct page *p);         /* NULL is fine; nothing may be given any more */
 
+/* A check that waits is not given before page_admit: its concurrency key needs a place first.
+ * NULL: out of memory, and nothing has changed. */
+struct keyed_check *page_hold(struct page *p, int index);
+void page_admit(struct keyed_check *k);
+/* It was admitted, and no worker has it: it waits for a place again. */
+void page_hold_again(struct keyed_check *k);
+/* Neither given nor decided. */
+bool page_is_unrun(const struct page *p, int index);
+
 /* The next check of a job to give, or -1: deliveries, what is none, or both. Those that came back
  * go first. */
 enum page_kinds { PAGE_ALL, PAGE_DELIVERIES, PAGE_OTHERS };
@@ -88,8 +119,8 @@ int page_next(struct page *p, int job, enum page_kinds kinds);
 void page_give(struct page *p, int index);
 void page_return(struct page *p, int index);        /* given, but not started: it waits again */
 
-/* Its answer is in `settlement`. From given (a worker answered) or waiting (the engine decided
- * without a worker). */
+/* Its answer is in `settlement`. From given (a worker answered), or keyed or waiting (the engine
+ * decided without a worker). */
 void page_answer(struct page *p, int index, int64_t now_us);
 void page_over(struct page *p, int index);          /* from any state but given */
 /* what is answered and not being settled is over; returns how many */

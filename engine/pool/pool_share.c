@@ -57,6 +57,11 @@ void pool_share_note_batches(struct pool *pool, int job, bool batches)
     pool->shares[job].batches = batches;
 }
 
+bool pool_runs_batches(const struct pool *pool, int job)
+{
+    return pool->shares[job].batches;
+}
+
 /* ---- what may be given ---- */
 
 /* Deliveries wait for receivers that may be slow or away, and there may be many of them: they get

@@ -57,7 +57,7 @@ static void log_target_over(struct engine *e, const struct target *t)
                                          "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
     char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
-    if (!c->run && !c->held_back && !c->unknown_job && !t->held_by_others)
+    if (!c->run && !c->held_back && !c->unknown_job && !c->busy && !t->held_by_others)
         return;
     if (slot_is_fine(t->slot, e->clocks.slot_length_s)) {
         fine_slot_over(e, t);
@@ -144,7 +144,7 @@ static bool is_idle_but_for_notifying(const struct engine *e)
     for (int i = 0; i < e->lanes.n; i++)
         if (!lane_is_idle(&e->lanes.all[i]))
             return false;
-    return true;
+    return places_hold_nothing(e->places);
 }
 
 bool engine_is_idle(const void *engine)
@@ -203,7 +203,7 @@ static bool lanes_hold_nothing(const struct engine *e)
     for (int i = 0; i < e->lanes.n; i++)
         if (e->lanes.all[i].nbuckets || e->lanes.all[i].doing != LANE_WAIT)
             return false;
-    return true;
+    return places_hold_nothing(e->places);
 }
 
 static bool jobs_run(const struct engine *e)
@@ -321,6 +321,7 @@ void engine_turn(struct engine *e)
     agenda_ring(&e->agenda, now_us(e));
     e->clocks.suspended_us = clock_boot_us(e->o.clock) - now_us(e);
     pool_tick(e->pool);
+    lanes_collect_places(&e->lanes);
     if (!s->stopping)
         plan_turn(e);
     for (int i = 0; i < e->lanes.n && !s->ended; i++)

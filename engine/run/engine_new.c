@@ -58,6 +58,16 @@ static bool has_fine_lane(const struct engine *e)
 
 /* ---- what lanes and plans are given ---- */
 
+static int make_places(struct engine *e, struct err *err)
+{
+    e->places = places_new(&(struct places_options){
+        .health = &e->health,
+        .trust_us = e->o.settings->trust_us,
+        .lease_us = e->o.settings->lease_us,
+    });
+    return e->places ? 0 : err_set(err, ERR_NOMEM, "out of memory for the engine");
+}
+
 static void connect_parts(struct engine *e)
 {
     struct targets *fine_targets = has_fine_lane(e) ? &e->fine_targets : &e->targets;
@@ -80,6 +90,7 @@ static void connect_parts(struct engine *e)
         .jobs = &e->jobs,
         .pace = &e->pace,
         .pausing = &e->pausing,
+        .places = e->places,
         .errands = &e->errands,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
@@ -169,6 +180,9 @@ static int set_up(struct engine *e, struct err *err)
     rc = make_pool(e, err);
     if (rc)
         return rc;
+    rc = make_places(e, err);
+    if (rc)
+        return rc;
     connect_parts(e);
     return open_lanes(e, err);
 }
@@ -207,6 +221,7 @@ void engine_free(struct engine *e)
     for (int i = 0; i < e->lanes.n; i++)
         lane_release(&e->lanes.all[i]);
     free(e->lanes.all);
+    places_free(e->places);
     targets_release(&e->targets);
     targets_release(&e->fine_targets);
     jobs_release(&e->jobs);

@@ -26,6 +26,7 @@ struct engine {
     struct jobs jobs;
     struct pace pace;
     struct pausing pausing;
+    struct places *places;
     struct notifying notifying;
     struct errands errands;
     struct shutdown shutdown;

@@ -21,17 +21,27 @@ enum lane_action lane_decide(const struct lane_view *v)
 {
     if (v->renew_due && v->has_leases)
         return LANE_RENEW;
+    if (v->renew_places_due)
+        return LANE_RENEW_PLACES;
     if (v->stopping) {
         if (v->settle_due || v->last_due)
             return LANE_SETTLE;
+        if (v->return_places_due)
+            return LANE_RETURN_PLACES;
         return v->has_leases && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
     }
     if (v->workers_broken && v->has_leases && !v->has_pages)
         return LANE_RELEASE;            /* others may have workers */
-    if (v->can_read && v->workers_idle) /* workers first, then paper work */
+    if (v->take_places_due && v->workers_idle)  /* workers first, then paper work */
+        return LANE_TAKE_PLACES;
+    if (v->can_read && v->workers_idle)
         return LANE_READ;
     if (v->settle_due)
         return LANE_SETTLE;
+    if (v->return_places_due)           /* others may wait for them */
+        return LANE_RETURN_PLACES;
+    if (v->take_places_due)
+        return LANE_TAKE_PLACES;
     if (v->can_read)
         return LANE_READ;
     if (v->can_finish)
@@ -94,6 +104,9 @@ static struct lane_view look(const struct lane *l)
         .stopping = env->shutdown->stopping,
         .workers_idle = waiting == 0 && pool_wants_work(env->pool),
         .workers_broken = is_broken,
+        .take_places_due = places_due(env->places, PLACES_TAKE, now),
+        .renew_places_due = places_due(env->places, PLACES_RENEW, now),
+        .return_places_due = places_due(env->places, PLACES_RETURN, now),
         .renew_due = l->nbuckets && (l->in_doubt || now >= renew_at_us(l)),
         .settle_due = may_settle && settle_due(l->pages, s->settle_after_us, now, false),
         .last_due = may_settle && settle_due(l->pages, s->settle_after_us, now, true),
@@ -124,11 +137,16 @@ static void log_passed_over(struct lane *l)
     log_warn(l->env->log, "a host of the store was passed over: %s", reason);
 }
 
+static bool is_about_places(enum lane_action action)
+{
+    return action == LANE_TAKE_PLACES || action == LANE_RENEW_PLACES || action == LANE_RETURN_PLACES;
+}
+
 /* When a call that works says nothing about one that failed, that one would be tried without a
  * pause for as long as leases can be renewed and pages read. */
 static bool clears_failures(const struct lane *l, enum lane_action was)
 {
-    return was == l->failing || (was != LANE_RENEW && was != LANE_READ);
+    return was == l->failing || (was != LANE_RENEW && was != LANE_READ && !is_about_places(was));
 }
 
 /* The answer was lost, and perhaps the database with its leases. A collision or a corrupt block is
@@ -238,8 +256,10 @@ static int64_t next_us(const struct lane *l)
     int64_t settle_us = agenda_next_us(&l->settles);
     int64_t renew_us = l->nbuckets ? renew_at_us(l) : INT64_MAX;
     int64_t rest_us = lane_rests_until(l);
+    int64_t places_us = places_next_us(l->env->places);
     int64_t first = settle_us < renew_us ? settle_us : renew_us;
-    return first < rest_us ? first : rest_us;
+    first = first < rest_us ? first : rest_us;
+    return first < places_us ? first : places_us;
 }
 
 void lane_set_alarm(struct lane *l)

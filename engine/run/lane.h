@@ -24,6 +24,7 @@ struct lane_view {                  /* all that the decision rests on */
     bool workers_idle;              /* they have nothing to run */
     bool workers_broken;            /* none gets ready: nothing can be run */
     bool renew_due, settle_due;
+    bool take_places_due, renew_places_due, return_places_due;     /* of concurrency keys */
     bool last_due;                  /* an answer that could not be written, or checks that are put off */
     bool can_read;                  /* a bucket is not exhausted and there is room for a page */
     bool can_put_off;               /* the same, and checks are only put off there */

@@ -96,11 +96,20 @@ static void unlink_page(struct page **list, struct page *page)
         }
 }
 
+/* Before its memory goes. */
+static void leave_places(const struct lane *l, struct page *page)
+{
+    if (page->has_freed_places)
+        places_collect(l->env->places, page);
+    places_leave(l->env->places, page);
+}
+
 void lane_page_done(struct lane *l, struct page *page)
 {
     unlink_page(&l->pages, page);
     agenda_unset(&l->settles, &page->settle);
     pool_forget(l->env->pool, page);
+    leave_places(l, page);
     l->npages--;
     page->bucket->npages--;
     page_free(page);
@@ -111,6 +120,7 @@ void lane_page_done(struct lane *l, struct page *page)
 static void drop_page(struct lane *l, struct page *page)
 {
     pool_cut(l->env->pool, page);
+    places_leave(l->env->places, page);
     page->dropped = true;
     for (int i = 0; i < page->rows.n; i++)
         if (page->checks[i].state != CHECK_GIVEN && page->checks[i].state != CHECK_OVER)
@@ -135,6 +145,7 @@ void lane_bury_zombies(struct lane *l)
         }
         *at = p->following;
         pool_forget(l->env->pool, p);
+        leave_places(l, p);
         page_free(p);
     }
 }
@@ -147,6 +158,7 @@ void lane_wind_down(struct lane *l)
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
         pool_cut(env->pool, p);
+        places_leave(env->places, p);
         page_leave_waiting(p);
         if (drops)
             dropped += page_drop_answers(p);
@@ -237,14 +249,24 @@ int64_t lane_trust_until_us(const struct lane *l)
     return health_trust_until_us(l->env->health, l->sent_boot_us, l->env->settings->trust_us);
 }
 
+/* A page with checks that have a concurrency key depends on the places, too. */
+static void set_page_trust(const struct lane_env *env, struct page *p)
+{
+    int64_t places_us = p->nkeyed ? places_trust_until_us(env->places) : INT64_MAX;
+    int64_t lease_us = p->bucket->start_until_us;
+    int64_t until_us = lease_us < places_us ? lease_us : places_us;
+    if (p->start_until_us == until_us)
+        return;
+    p->start_until_us = until_us;
+    pool_set_trust(env->pool, p);
+}
+
 void lane_set_trust(struct lane *l, struct leased_bucket *bucket, int64_t start_until_us)
 {
     bucket->start_until_us = start_until_us;
     for (struct page *p = l->pages; p; p = p->following)
-        if (p->bucket == bucket) {
-            p->start_until_us = start_until_us;
-            pool_set_trust(l->env->pool, p);
-        }
+        if (p->bucket == bucket)
+            set_page_trust(l->env, p);
 }
 
 void lanes_distrust(const struct lanes *lanes)
@@ -266,6 +288,51 @@ bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease)
             if (lanes->all[i].buckets[k]->lease.token == lease->token)
                 return true;
     return false;
+}
+
+/* ---- places of concurrency keys ---- */
+
+static void lanes_put_off_busy(const struct lanes *lanes)
+{
+    const struct lane_env *env = lanes->all[0].env;
+    int64_t most_s, now = now_us(env);
+    for (struct keyed_check *k; (k = places_next_busy(env->places, &most_s));) {
+        verdict_busy(env, k->page, k->index, most_s, now);
+        settle_set_alarm(env, k->page);
+    }
+}
+
+void lanes_collect_places(const struct lanes *lanes)
+{
+    for (int i = 0; i < lanes->n; i++) {
+        const struct lane *l = &lanes->all[i];
+        for (struct page *p = l->pages; p; p = p->following)
+            if (p->has_freed_places)
+                places_collect(l->env->places, p);
+        for (struct page *p = l->zombies; p; p = p->following)
+            if (p->has_freed_places)
+                places_collect(l->env->places, p);
+    }
+    lanes_put_off_busy(lanes);
+}
+
+/* Those that no worker has begun wait for another place; what has begun runs to its end. */
+static void take_back_lost(const struct lane_env *env)
+{
+    for (struct keyed_check *k; (k = places_next_lost(env->places));) {
+        pool_cut(env->pool, k->page);
+        places_take_back(env->places, k);
+    }
+}
+
+void lanes_note_places(const struct lanes *lanes)
+{
+    take_back_lost(lanes->all[0].env);
+    lanes_put_off_busy(lanes);
+    for (int i = 0; i < lanes->n; i++)
+        for (struct page *p = lanes->all[i].pages; p; p = p->following)
+            if (p->nkeyed && !p->dropped)
+                set_page_trust(lanes->all[i].env, p);
 }
 
 /* ---- answers ---- */
@@ -299,7 +366,7 @@ static bool may_move_settle(const struct page *p)
     if (p->dropped)
         return false;
     return p->counts[CHECK_ANSWERED] == 1 || p->nisolated ||
-           !(p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN]);
+           !(p->counts[CHECK_WAITING] + p->counts[CHECK_GIVEN] + p->counts[CHECK_KEYED]);
 }
 
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,

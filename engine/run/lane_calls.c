@@ -326,6 +326,39 @@ static int job_of(void *jobs, const char *name)
     return jobs_usable_index(jobs, name);
 }
 
+/* Seconds: as long as a run may last that is started in the trust window, and never less than a
+ * lease. */
+static int32_t place_lasts_s(const struct lane *l, int job)
+{
+    const struct settings *s = l->env->settings;
+    const struct job_settings *j = &s->jobs[job];
+    bool batches = pool_runs_batches(l->env->pool, job) && j->batch_timeout_us > j->timeout_us;
+    int64_t run_us = batches ? j->batch_timeout_us : j->timeout_us;
+    int64_t us = s->trust_us + run_us + s->kill_grace_us + SLAB_DEADLINE_SLACK_US;
+    us = us > s->lease_us ? us : s->lease_us;
+    return (int32_t)((us + 999999) / 1000000);
+}
+
+/* Checks with a concurrency key wait until it has a place. Of a key of which very many wait here
+ * already they are put off: pages have to come to an end. */
+static void hold_keyed(struct lane *l, struct leased_bucket *bucket, struct page *page, int64_t now)
+{
+    const struct lane_env *env = l->env;
+    for (int i = 0; i < page->rows.n; i++) {
+        const char *key = page->rows.checks[i].concurrency_key;
+        if (!key || page->checks[i].state != CHECK_WAITING)
+            continue;
+        enum places_added added = places_add(env->places, page, i, place_lasts_s(l, page->checks[i].job));
+        if (added == PLACES_CROWDED)
+            verdict_busy(env, page, i, places_crowded_s(env->places, key), now);
+        if (added != PLACES_NO_MEMORY)
+            continue;
+        env->totals->skipped_some = true;
+        leased_bucket_skip(bucket, 1);
+        page_over(page, i);
+    }
+}
+
 /* The rows that were read become a page: checks that are not to be run are sorted out, the pool may
  * give the others. */
 static void take_page(struct lane *l, struct leased_bucket *bucket, struct check_rows *rows)
@@ -342,7 +375,10 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
     }
     lane_add_page(l, bucket, page);
     verdict_take_in(env, page, now);
-    bucket->target->is_barren = !page_waiting(page);
+    hold_keyed(l, bucket, page, now);
+    if (page->nkeyed)
+        lane_set_trust(l, bucket, bucket->start_until_us);
+    bucket->target->is_barren = !page_waiting(page) && !page->counts[CHECK_KEYED];
     if (!pool_offer(env->pool, page)) {
         skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
@@ -482,6 +518,65 @@ static void end_release(struct lane *l, int rc)
         lane_bucket_over(l, l->buckets[0]);
 }
 
+/* ---- places of concurrency keys ---- */
+
+static struct store_place *begin_places(struct lane *l, enum places_call call, int *n)
+{
+    return places_begin(l->env->places, call, n, now_us(l), clock_boot_us(l->env->clock));
+}
+
+static void begin_take_places(struct lane *l)
+{
+    struct store_take_places *t = &l->req.take_places;
+    *t = (struct store_take_places)STORE_TAKE_PLACES_INIT;
+    t->places = begin_places(l, PLACES_TAKE, &t->n);
+    t->owner = l->env->owner;
+    FAILPOINT("before-places");
+    lane_send(l, &t->call);
+}
+
+static void end_take_places(struct lane *l, int rc)
+{
+    places_taken(l->env->places, !rc, now_us(l));
+    if (rc)
+        lane_back_off(l, "cannot take places of concurrency keys", &l->req.call.err);
+    lanes_note_places(l->env->lanes);
+}
+
+static void begin_renew_places(struct lane *l)
+{
+    struct store_renew_places *r = &l->req.renew_places;
+    *r = (struct store_renew_places)STORE_RENEW_PLACES_INIT;
+    r->places = begin_places(l, PLACES_RENEW, &r->n);
+    r->owner = l->env->owner;
+    lane_send(l, &r->call);
+}
+
+static void end_renew_places(struct lane *l, int rc)
+{
+    places_renewed(l->env->places, !rc, now_us(l));
+    if (rc)
+        lane_back_off(l, "cannot renew places of concurrency keys", &l->req.call.err);
+    lanes_note_places(l->env->lanes);
+}
+
+static void begin_return_places(struct lane *l)
+{
+    struct store_return_places *r = &l->req.return_places;
+    *r = (struct store_return_places)STORE_RETURN_PLACES_INIT;
+    r->places = begin_places(l, PLACES_RETURN, &r->n);
+    r->owner = l->env->owner;
+    FAILPOINT("before-places-back");
+    lane_send(l, &r->call);
+}
+
+static void end_return_places(struct lane *l, int rc)
+{
+    places_returned(l->env->places, !rc, now_us(l));
+    if (rc)
+        lane_back_off(l, "cannot give places of concurrency keys back", &l->req.call.err);
+}
+
 /* ---- settle ---- */
 
 static void begin_settle(struct lane *l)
@@ -549,4 +644,7 @@ const struct lane_call lane_calls[] = {
     [LANE_FINISH] = { begin_finish, end_finish, true },
     [LANE_RELEASE] = { begin_release, end_release, true },
     [LANE_ERRAND] = { begin_errand, end_errand, false },
+    [LANE_TAKE_PLACES] = { begin_take_places, end_take_places, true },
+    [LANE_RENEW_PLACES] = { begin_renew_places, end_renew_places, true },
+    [LANE_RETURN_PLACES] = { begin_return_places, end_return_places, true },
 };

@@ -17,6 +17,7 @@
 #include "jobs.h"
 #include "pace.h"
 #include "pausing.h"
+#include "places.h"
 #include "shutdown.h"
 #include "targets.h"
 #include "trouble.h"
@@ -52,6 +53,7 @@ struct lane_env {
     struct jobs *jobs;
     struct pace *pace;
     struct pausing *pausing;
+    struct places *places;
     struct errands *errands;
     const struct shutdown *shutdown;
     struct totals *totals;

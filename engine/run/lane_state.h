@@ -14,7 +14,7 @@ enum { LANE_TAKE = 4, LANE_BUCKETS = 32, LANE_PAGES = 64 };
 
 enum lane_action {
     LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND,
-    LANE_ACTIONS
+    LANE_TAKE_PLACES, LANE_RENEW_PLACES, LANE_RETURN_PLACES, LANE_ACTIONS
 };
 
 struct lane {
@@ -30,6 +30,9 @@ struct lane {
         struct store_read_page read;
         struct store_settle settle;
         struct store_finish finish;
+        struct store_take_places take_places;
+        struct store_renew_places renew_places;
+        struct store_return_places return_places;
         union errand_request errand;
     } req;
     /* the first `nbuckets` are leased, the others' room is free */

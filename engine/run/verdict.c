@@ -144,6 +144,16 @@ static void resume_check(const struct lane_env *env, struct page *page, int inde
         recurring_resume(env, page, &page->checks[index].settlement, now_us);
 }
 
+void verdict_busy(const struct lane_env *env, struct page *page, int index, int64_t most_s, int64_t now_us)
+{
+    struct guard_input in = input_of(page, index);
+    int64_t now = clocks_now(env->clocks, now_us);
+    in.now = now > page->now ? now : page->now;
+    int64_t at = in.now + 1 + (int64_t)(random_next(env->random) % (uint64_t)most_s);
+    struct verdict v = guard_busy(&in, env->clocks->slot_length_s, at);
+    answer_unrun(page, index, &v, now_us);
+}
+
 /* The slot of the pause that holds the check; 0: none. Never that in which it is: who reads there
  * has not heard yet that it was resumed. */
 static int64_t pause_of(const struct lane_env *env, const struct leased_bucket *bucket, const struct check *c)
@@ -157,7 +167,7 @@ static int64_t pause_of(const struct lane_env *env, const struct leased_bucket *
 void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us)
 {
     for (int i = 0; i < page->rows.n; i++) {
-        int64_t slot = page->checks[i].state == CHECK_WAITING
+        int64_t slot = page_is_unrun(page, i)
                            ? pause_of(env, page->bucket, &page->rows.checks[i]) : 0;
         if (slot)
             pause_check(page, i, slot, now_us);
@@ -167,14 +177,14 @@ void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us
 void verdict_hold_back(const struct lane_env *env, struct page *page, int job, int64_t now_us)
 {
     for (int i = 0; i < page->rows.n; i++)
-        if (page->checks[i].job == job && page->checks[i].state == CHECK_WAITING)
+        if (page->checks[i].job == job && page_is_unrun(page, i))
             put_off_held_back(env, page, i, now_us);
 }
 
 void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job, int64_t now_us)
 {
     for (int i = 0; i < page->rows.n; i++)
-        if (page->checks[i].job == job && page->checks[i].state == CHECK_WAITING)
+        if (page->checks[i].job == job && page_is_unrun(page, i))
             put_off_unknown(env, page, i, now_us);
 }
 
@@ -189,6 +199,8 @@ static const char *why_impossible(const struct check *c)
     if (c->entity_name_len > CHECK_NAME_MAX || c->entity_key_len > CHECK_NAME_MAX ||
         c->job_exec_len > CHECK_NAME_MAX)
         return "has a name that is too long";
+    if (c->concurrency_key && (!*c->concurrency_key || strlen(c->concurrency_key) > CHECK_NAME_MAX))
+        return "has a concurrency key that is empty or too long";
     if (c->payload_len > CHECK_PAYLOAD_MAX)
         return "has a payload that is too large";
     return c->origin && strlen(c->origin) > ORIGIN_MAX ? "has an origin that is too long" : NULL;

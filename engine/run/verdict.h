@@ -23,6 +23,9 @@ void verdict_refused_by_database(const struct lane_env *env, struct page *page, 
 /* What waits in the page and is paused is put into the slot of its pause. */
 void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us);
 
+/* A check whose concurrency key is busy is tried again up to `most_s` seconds later. */
+void verdict_busy(const struct lane_env *env, struct page *page, int index, int64_t most_s, int64_t now_us);
+
 /* The checks of `job` that wait in the page are moved on: it is held back, or cannot be run here
  * any more. */
 void verdict_hold_back(const struct lane_env *env, struct page *page, int job, int64_t now_us);

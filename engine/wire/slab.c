@@ -21,7 +21,7 @@
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
 /* changes with struct shared: engine and worker are the same program, but a test may not be */
-#define SLAB_LAYOUT 4u
+#define SLAB_LAYOUT 5u
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
@@ -31,7 +31,7 @@ struct check_record {
     int64_t id, slot, first_check_at;
     int32_t check_count, failure_count;
     int32_t job;
-    uint32_t single;
+    uint32_t single, has_key;
     /* in the in heap; NO_STRING: none, of the last three */
     uint32_t name_at, key_at, job_at, payload_at, origin_at, terms_at;
 };
@@ -219,6 +219,7 @@ bool slab_put(struct slab *s, const struct check *check, int job, bool single)
         .failure_count = check->failure_count,
         .job = job,
         .single = single,
+        .has_key = check->concurrency_key != NULL,
         .name_at = put_string(s, check->entity_name, check->entity_name_len),
         .key_at = put_string(s, check->entity_key, check->entity_key_len),
         .job_at = put_string(s, check->job_exec, check->job_exec_len),
@@ -470,6 +471,7 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
     *out = (struct slab_check){
         .job = r->job,
         .single = r->single,
+        .has_key = r->has_key,
         .id = r->id,
         .now = s->shared->now,
         .slot = r->slot,
@@ -483,6 +485,14 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
         .origin = string_or_null(s, r->origin_at),
         .terms = string_or_null(s, r->terms_at),
     };
+}
+
+bool slab_has_key(const struct slab *s, int from, int n)
+{
+    for (int i = from; i < from + n && i < SLAB_CHECKS_MAX; i++)
+        if (s->shared->checks[i].has_key)
+            return true;
+    return false;
 }
 
 bool slab_peek(struct slab *s, int *job, bool *single)

@@ -32,6 +32,9 @@
 #define SLAB_IN_BYTES (1u << 20)        /* strings of the checks */
 #define SLAB_OUT_BYTES (1u << 20)       /* texts and effects of the answers */
 #define SLAB_TEXT_MAX 4096              /* bytes of one answer's text, without the NUL */
+/* A check with a concurrency key has its timeout, the grace of a kill, and so long: until then the
+ * engine has seen that it runs, and ended it. Then the worker ends by itself. */
+#define SLAB_DEADLINE_SLACK_US INT64_C(1000000)
 #define SLAB_ANSWER_BYTES (256u << 10)  /* of the out heap: what the effects of one answer may take */
 
 struct slab;                            /* the mapping; engine and worker each have their own */
@@ -47,7 +50,8 @@ void slab_free(struct slab *s);         /* unmaps; NULL is fine */
 void slab_reset(struct slab *s, int64_t now, int64_t start_until_us);
 
 /* Puts a check in. `job` is its index in the worker's table of jobs (the order of the settings),
- * `single` keeps it out of job_exec_many. False when it does not fit (count or bytes). */
+ * `single` keeps it out of job_exec_many. A check that has a concurrency key is ended by the worker
+ * itself, at its deadline. False when it does not fit (count or bytes). */
 bool slab_put(struct slab *s, const struct check *check, int job, bool single);
 void slab_open(struct slab *s);         /* all put: indexes may be claimed from now on */
 
@@ -90,7 +94,7 @@ int slab_attach(int fd, struct slab **out, struct err *err);
 
 struct slab_check {                     /* a check as the worker sees it */
     int job;
-    bool single;
+    bool single, has_key;
     int64_t id, now, slot, first_check_at;
     int32_t check_count, failure_count;
     /* in the slab; the last three NULL: none */
@@ -98,6 +102,9 @@ struct slab_check {                     /* a check as the worker sees it */
     const char *terms;                  /* of a delivery only */
 };
 void slab_get(const struct slab *s, int index, struct slab_check *out);
+
+/* Whether any check of this range has a concurrency key. */
+bool slab_has_key(const struct slab *s, int from, int n);
 
 /* What the next claim begins with: its job and whether it is single. False when nothing is left to
  * claim. */

@@ -137,6 +137,9 @@ static int set_up(struct worker *w, struct err *err)
     rc = confine_limits(&w->settings, w->sock, err);
     if (rc < 0)
         return rc;
+    rc = deadline_open(&w->deadline, err);
+    if (rc < 0)
+        return rc;
     rc = open_business(w, err);
     if (rc < 0)
         return rc;

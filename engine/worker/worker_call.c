@@ -172,6 +172,23 @@ static struct job *job_at(struct worker *w, int index)
     return index >= 0 && index < w->settings.njobs ? &w->jobs[index] : NULL;
 }
 
+static void run(struct worker *w, struct job *job, int from, int n, int64_t began_us)
+{
+    if (n == 1)
+        run_one(w, job, from, began_us);
+    else
+        run_many(w, job, from, n, began_us);
+}
+
+/* Behind the claim, which has compared that moment with the trust in the places of the keys. */
+static void run_in_time(struct worker *w, struct job *job, int from, int n, int64_t began_us)
+{
+    int64_t timeout_us = n == 1 ? job->settings->timeout_us : job->settings->batch_timeout_us;
+    deadline_set(&w->deadline, began_us + timeout_us + w->settings.kill_grace_us + SLAB_DEADLINE_SLACK_US);
+    run(w, job, from, n, began_us);
+    deadline_set(&w->deadline, 0);
+}
+
 void worker_work(struct worker *w)
 {
     for (;;) {
@@ -188,9 +205,9 @@ void worker_work(struct worker *w)
             return;
         if (!job || !job->is_usable)
             run_none(w, job, from, began_us);
-        else if (n == 1)
-            run_one(w, job, from, began_us);
+        else if (slab_has_key(w->slab, from, n))
+            run_in_time(w, job, from, n, began_us);
         else
-            run_many(w, job, from, n, began_us);
+            run(w, job, from, n, began_us);
     }
 }

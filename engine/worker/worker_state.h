@@ -10,6 +10,7 @@
 #include "../base/settings.h"
 #include "../wire/message.h"
 #include "../wire/slab.h"
+#include "deadline.h"
 #include "host.h"
 #include "plugin.h"
 
@@ -53,6 +54,7 @@ struct worker {
     struct host_services services;
     struct job *jobs;
     struct batch batch;
+    struct deadline deadline;
     enum log_level least;
     uint32_t generation;
     bool is_waiting;                    /* for CONTINUE */
