@@ -70,9 +70,25 @@ checks() {
     is "$STORE_NAME: resolve of all jobs of a row" \
         "$(p enqueue orders 42 unpaid +1h >/dev/null; p resolve orders 42)" "2 checks resolved"
     is "$STORE_NAME: resolve of nothing" "$(p resolve orders 42 --json)" '{"resolved":0}'
+    is "$STORE_NAME: of an entity that has checks, nothing is said of a row without any" \
+        "$(p resolve orders 42 2>&1; echo "exit $?")" "0 checks resolved
+exit 0"
+    local told="prescient resolve: nothing was resolved"
+    is "$STORE_NAME: of an entity that nothing waits for it is" \
+        "$(p resolve ordrs 43 2>&1; echo "exit $?")" "0 checks resolved
+$told, and no check of any row of entity 'ordrs' waits: is that its name?
+exit 0"
+    p enqueue orders 43 unpaid +1h >/dev/null
+    is "$STORE_NAME: of a job that does not wait, those are named that do" \
+        "$(p resolve orders 43 unshiped 2>&1; echo "exit $?")" "0 checks resolved
+$told, as no check of job 'unshiped' waits for this row; checks of these jobs do: unpaid, unshipped
+exit 0"
+    is "$STORE_NAME: and it is resolved" "$(p resolve orders 43 unpaid 2>&1)" "1 check resolved"
+    is "$STORE_NAME: --quiet does not say so" "$(p --quiet resolve ordrs 43 2>&1)" "0 checks resolved"
     is "$STORE_NAME: history keeps what was resolved" \
         "$(p history --json | json 'sorted((r["entity_key"], r["job_exec"], r["outcome"]) for r in j)')" \
-        "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('44', 'unshipped', 'resolved')]"
+        "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('43', 'unpaid', 'resolved'), \
+('44', 'unshipped', 'resolved')]"
     is "$STORE_NAME: history by outcome" \
         "$(p history --outcome failed)" "no check is over (outcome: failed)"
     is "$STORE_NAME: what was looked for is in the answer" "$(p list orders 99 --job unshiped --before +1d)" \

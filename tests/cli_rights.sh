@@ -47,6 +47,8 @@ is "moves it" "$(on "$shop" reschedule orders 42 unshipped 2099-12-31T23:30:00Z)
 is "or says that there is none" "$(on "$shop" reschedule orders 43 unshipped +3h)" \
     "no check waits for orders 43 unshipped; prescient enqueue writes one down"
 is "resolves it" "$(on "$shop" resolve orders 42)" "1 check resolved"
+has "and is told what may be mistyped" "$(on "$shop" resolve ordrs 42 2>&1)" \
+    "no check of any row of entity 'ordrs' waits: is that its name?"
 {
     echo entity_name,entity_key,job_exec,check_at
     for i in 1 2 3; do echo "orders,$i,unshipped,2099-12-31T23:30:00Z"; done

@@ -214,7 +214,10 @@ static void a_resolve_of_what_nothing_waits_for_is_told(void)
               "that its name?");
     NOTICE_IS("enqueue('orders', '63', 'j', '3 hours')", "");
     NOTICE_IS("resolve('orders', 1)", "");
-    NOTICE_IS("resolve('orders', 63, 'k')", "");
+    NOTICE_IS("resolve('orders', 63, 'k')",
+              "NOTICE:  prescient: nothing was resolved, as no check of job 'k' waits for this row; checks "
+              "of these jobs do: j");
+    NOTICE_IS("resolve('orders', 1, 'k')", "");
     NOTICE_IS("resolve('orders', '63')", "");
     NOTICE_IS("schedule('b', 'shops', '1', 'sync', every => '1 day')", "");
     NOTICE_IS("resolve('shops', '2')", "");

@@ -82,7 +82,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "pending", "2 rows " },       { "filed_at", NULL },           { "schedule", "changed" },
     { "schedule_set", "changed" },  { "schedule_on", "t" },         { "schedule_off", "t" },
     { "unschedule", "t" },          { "pause", "paused" },          { "resume", "resumed" },
-    { "set_concurrency", "set" },
+    { "set_concurrency", "set" },   { "resolve_doubt", NULL },
     { "event_of", "0 rows " },      /* finds it by a uuid */
     { "events_after", "0 rows " },  /* nothing was emitted */
 };

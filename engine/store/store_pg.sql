@@ -1915,6 +1915,13 @@ prescient.resolve(:entity, :key, :job)
 -- report: writes prepared
 SELECT {resolve_one} AS resolved
 
+-- name: resolve_doubt
+-- What may be wrong when nothing was resolved.
+-- in: entity text?, key text?, job text?
+-- out: doubt text?
+-- report
+SELECT prescient.resolve_doubt(:entity, :key, :job) AS doubt
+
 -- part: move_one
 SELECT c.outcome, c.filed_at
   FROM prescient.reschedule_at(:entity, :key, :job, to_timestamp(:at::bigint), to_timestamp(:now::bigint)) c
@@ -3414,9 +3421,9 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
            'begin_generation', 'note_restored', 'mend_sequences') THEN '{}' ELSE '{EXECUTE}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
-                               'enqueue_each', 'resolve', 'reschedule', 'pending', 'filed_at',
-                               'schema_state', 'schedule', 'schedule_set', 'schedule_on', 'schedule_off',
-                               'unschedule', 'ask_loads', 'slot_loads') THEN '{EXECUTE}'
+                               'enqueue_each', 'resolve', 'resolve_doubt', 'reschedule', 'pending',
+                               'filed_at', 'schema_state', 'schedule', 'schedule_set', 'schedule_on',
+                               'schedule_off', 'unschedule', 'ask_loads', 'slot_loads') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',

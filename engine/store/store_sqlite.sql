@@ -759,6 +759,26 @@ SELECT count(*) AS n FROM prescient_future_job
 -- in: entity text?, key text?, job text?, now timestamptz?
 INSERT INTO prescient_resolve (entity_name, entity_key, job_exec, now) VALUES (:entity, :key, :job, :now)
 
+-- name: resolve_doubt
+-- What may be wrong when nothing was resolved.
+-- in: entity text?, key text?, job text?
+-- out: doubt text?
+-- report
+SELECT CASE
+           WHEN others IS NOT NULL
+               THEN 'nothing was resolved, as no check of job ''' || substr(:job, 1, 80)
+                    || ''' waits for this row; checks of these jobs do: ' || others
+           WHEN NOT EXISTS (SELECT 1 FROM prescient_future_job WHERE bucket = 0 AND entity_name = :entity)
+                AND NOT EXISTS (SELECT 1 FROM prescient_schedule WHERE entity_name = :entity)
+               THEN 'nothing was resolved, and no check of any row of entity ''' || substr(:entity, 1, 80)
+                    || ''' waits: is that its name?' END AS doubt
+  FROM (SELECT group_concat(job, ', ') AS others
+          FROM (SELECT CASE WHEN row_number() OVER (ORDER BY job_exec) <= 10 THEN substr(job_exec, 1, 80)
+                           ELSE '...' END AS job
+                  FROM prescient_future_job
+                 WHERE bucket = 0 AND entity_name = :entity AND entity_key = :key AND :job IS NOT NULL
+                 ORDER BY job_exec LIMIT 11))
+
 -- name: reschedule
 -- in: entity text?, key text?, job text?, at text?, now timestamptz
 INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, now)

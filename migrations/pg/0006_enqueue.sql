@@ -278,18 +278,23 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     at timestamptz;         -- of tests; NULL: by the clock
     ended bigint;
+    doubt text;
 BEGIN
     {check_key}
     {read_clock}
     ended := prescient.resolve_at(entity COLLATE "default", key::text, job, at);
     IF ended = 0 THEN
-        PERFORM prescient.doubt_entity(entity COLLATE "default");
+        doubt := prescient.resolve_doubt(entity, key::text, job);
+        IF doubt IS NOT NULL THEN
+            RAISE NOTICE 'prescient: %', doubt;
+        END IF;
     END IF;
     RETURN ended;
 END $$;
 COMMENT ON FUNCTION prescient.resolve(text, {key_type}, text) IS
     'What was waited for has happened: ends the pending checks of a row (of one job, or of all). Returns '
-    'how many there were; a notice says when nothing waits for any row of the entity.';
+    'how many there were; a notice says when nothing waits for any row of the entity, or when only checks of '
+    'other jobs wait for the row.';
 
 -- end
 -- ---- many checks --------------------------------------------------------------------------------

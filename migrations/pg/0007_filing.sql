@@ -437,19 +437,39 @@ BEGIN
     RETURN n;
 END $$;
 
--- A name that nothing waits for and that has no schedule may be a mistyped one. The first row of it
--- is enough, and where there is none it takes one step into the index for each bucket.
-CREATE FUNCTION prescient.doubt_entity(entity text) RETURNS void
-LANGUAGE plpgsql AS $$
+-- Why a resolve that ended nothing may be a mistake; NULL: it is none. A name that nothing waits
+-- for and that has no schedule may be a mistyped one, and so may a job that no check of the row has
+-- while others wait. The first row of a name is enough, and where there is none it takes one step
+-- into the index for each bucket.
+CREATE FUNCTION prescient.resolve_doubt(entity text, key text, job text) RETURNS text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    others text;
 BEGIN
-    IF NOT EXISTS (SELECT FROM generate_series(0, 63) b (bucket),
-                        LATERAL (SELECT FROM prescient.future_job f
-                                  WHERE f.bucket = b.bucket AND f.entity_name = entity LIMIT 1) one)
-        AND NOT EXISTS (SELECT FROM prescient.schedule s WHERE s.entity_name = entity) THEN
-        RAISE NOTICE 'prescient: nothing was resolved, and no check of any row of entity ''%'' waits: is '
-                     'that its name?', left(entity, 80);
+    IF job IS NOT NULL THEN
+        SELECT string_agg(CASE WHEN f.nth <= 10 THEN left(f.job_exec, 80) ELSE '...' END, ', '
+                          ORDER BY f.nth) INTO others
+          FROM (SELECT c.job_exec, row_number() OVER (ORDER BY c.job_exec COLLATE "C") AS nth
+                  FROM prescient.future_job c
+                 WHERE c.bucket = prescient.bucket_of(entity, key)
+                   AND c.entity_name = entity COLLATE "default" AND c.entity_key = key COLLATE "default"
+                 ORDER BY nth LIMIT 11) f;
     END IF;
+    RETURN CASE
+        WHEN others IS NOT NULL
+            THEN format('nothing was resolved, as no check of job ''%s'' waits for this row; checks of these '
+                        'jobs do: %s', left(job, 80), others)
+        WHEN NOT EXISTS (SELECT FROM generate_series(0, 63) b (bucket),
+                              LATERAL (SELECT FROM prescient.future_job f
+                                        WHERE f.bucket = b.bucket
+                                        AND f.entity_name = entity COLLATE "default" LIMIT 1) one)
+             AND NOT EXISTS (SELECT FROM prescient.schedule s WHERE s.entity_name = entity COLLATE "default")
+            THEN format('nothing was resolved, and no check of any row of entity ''%s'' waits: is that its '
+                        'name?', left(entity, 80)) END;
 END $$;
+COMMENT ON FUNCTION prescient.resolve_doubt(text, text, text) IS
+    'After a resolve that ended nothing: why that may be a mistake, as the notice of resolve has it; NULL: '
+    'it is none.';
 
 -- Begins a new life of a pending check at another time. It may be a delivery or a digest.
 CREATE FUNCTION prescient.reschedule_at(entity text, key text, job text, check_at timestamptz,
