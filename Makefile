@@ -158,10 +158,10 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 # A struct for each statement's parameters and columns, and in build/sql/DIALECT/ each statement as
 # psql -f takes it.
 $(BUILD)/sql/%_statements.h $(BUILD)/sql/%_statements.c: engine/store/statements.awk \
-    engine/store/store_%.sql engine/rules/pass_counts.h $(SQL) $(BUILD)/lists
+    engine/store/store_%.sql engine/rules/pass_counts.h $(SQL) $(MIGRATIONS:%=$(BUILD)/sql/%) $(BUILD)/lists
 	@rm -rf $(@D)/$* && mkdir -p $(@D)/$*
-	awk -v dialect=$* -v out=$(@D) -f $< $(wildcard migrations/$*/*.sql) engine/rules/pass_counts.h \
-	  engine/store/store_$*.sql
+	awk -v dialect=$* -v out=$(@D) -f $< $(filter $(BUILD)/sql/migrations/$*/%,$^) \
+	  engine/rules/pass_counts.h engine/store/store_$*.sql
 
 # What a migration has once for several types of arguments is written out.
 $(BUILD)/sql/migrations/%.sql: migrations/%.sql engine/store/schema.awk

@@ -96,13 +96,13 @@ is "a store that is away is an error, exit 1" \
 fails_with 69 "none" $P list --store "postgresql://u@/d?host=$TMP/none"
 ! judges_time || ok "it is tried for some seconds, not for ever" test $((SECONDS - start)) -lt 15
 
-# What a store shows of engines, failures and dropped calls. No job is loaded for it.
+# What a store shows of engines, failures and schedules. No job is loaded for it.
 look() { "$P" --config no_jobs.cfg "$@" --json doctor >.look; }
 of_the_look() { json "[$1 for f in j if f['what'] == '$LOOK'][0]" <.look; }
 level() { of_the_look "(f['level'], f['found'])"; }
 advice() { of_the_look "f['advice']"; }
 inside() {
-    local drop='DROP VIEW prescient_resolve' name=prescient_resolve PREFIX=prescient_
+    local PREFIX=prescient_
     # an engine's lease, and two thousand passes of a later slot
     local LEASE="INSERT INTO prescient_slot_lease (slot_at, bucket, owner, taken_at_us, expires_at_us)
         VALUES (900, -1, x'', 0, 9999999999000000)"
@@ -156,14 +156,8 @@ inside() {
         "('warn', '1 failed, 0 took too long, 0 crashed in the last day')"
     sql "DELETE FROM ${PREFIX}slot_pass WHERE pass > 1000"
     look
-    LOOK="calls of applications"
-    is "$STORE_NAME: an application's calls are there" "$(level)" "('ok', 'there')"
-    if [ "$STORE_NAME" = postgresql ]; then
-        name=resolve
-        drop="DO \$\$ DECLARE f text; BEGIN FOR f IN SELECT p.oid::regprocedure FROM pg_proc p
-              WHERE p.proname = 'resolve' AND p.pronamespace = 'prescient'::regnamespace LOOP
-              EXECUTE 'DROP FUNCTION ' || f || ' CASCADE'; END LOOP; END \$\$"
-    fi
+    LOOK="objects of the schema"
+    is "$STORE_NAME: all that the schema makes is there" "$(level)" "('ok', 'there')"
     LOOK="schedules"
     is "$STORE_NAME: no schedule" "$(level)" "('ok', 'each that is on has its check')"
     for n in 1 2 3 4; do "$P" schedule add "s $n" shop "$n" one --every 1h >/dev/null 2>&1; done
@@ -192,10 +186,60 @@ inside() {
     has "$STORE_NAME: a name with quotes is one word of it" "$(advice)" \
         "prescient schedule off 'it'\\''s '\\''; x' && prescient schedule on 'it'\\''s '\\''; x' files"
     "$P" schedule remove "it's '; x" >/dev/null
-    LOOK="calls of applications"
-    sql "$drop"
+}
+
+# gone WHAT SQL FOUND [LEVEL]: what was dropped is named, and the line of the advice makes it again
+gone() {
+    sql "$2"
     look
-    has "$STORE_NAME: one that was dropped is named" "$(level | grep "'error', 'these ")" "dropped: $name'"
+    is "$STORE_NAME: $1 is missed" "$(level)" "('${4:-error}', 'these were dropped: $3')"
+    local line
+    line=$(advice | sed -e 's/^as the owner of the schema: //' -e 's/ makes it again.*//')
+    has "$STORE_NAME: the advice has the line" "$line" "prescient schema --only "
+    (PATH=$ROOT/build:$PATH; eval "${line/DATABASE/\"$PRESCIENT_STORE\"}") >.mended 2>&1 ||
+        report "$STORE_NAME: the line that makes it again: $line" "$(cat .mended)"
+    "$P" init >/dev/null
+    look
+    is "$STORE_NAME: $1 is there again" "$(level)" "('ok', 'there')"
+    [ "$STORE_NAME" = sqlite ] || is "$1 has its rights" \
+        "$(json '[r["found"] for r in j if r["what"] == "rights"]' <.look)" "['as they must be']"
+}
+dropped() {
+    "$P" init >/dev/null
+    LOOK="objects of the schema"
+    if [ "$STORE_NAME" = postgresql ]; then
+        gone "one form of enqueue" "DROP FUNCTION prescient.enqueue(text, anyelement, text, text,
+            anycompatible, text, integer, interval, text)" "function enqueue (5 of 6 forms are there)"
+        gone "both forms of resolve" "DROP FUNCTION prescient.resolve(text, text, text),
+            prescient.resolve(text, anyelement, text)" "function resolve"
+        gone "a function of engines" "DROP FUNCTION prescient.recall" "function recall"
+        gone "what other looks need" "DROP FUNCTION prescient.slot_floor" "function slot_floor"
+        gone "several functions" "DROP FUNCTION prescient.enqueue_now(text, text, text, anycompatible, text,
+            integer, text), prescient.schedule_on, prescient.unschedule" \
+            "function enqueue_now (1 of 2 forms are there), function schedule_on, function unschedule"
+        gone "a view with what is made of it" "DROP VIEW prescient.events CASCADE" \
+            "view events, function events_after"
+        gone "a view" "DROP VIEW prescient.schedules" "view schedules"
+        gone "a trigger" "DROP TRIGGER schedule_required ON prescient.schedule" "trigger schedule_required"
+        gone "an index" "DROP INDEX prescient.event_origin" "index event_origin" warn
+        "$P" migrate --slot-length 5m >/dev/null
+        gone "the length of slots" "DROP FUNCTION prescient.slot_length_s" "function slot_length_s"
+        is "it is that of the store" \
+            "$(psql -qXAt "$PRESCIENT_STORE" -c "SELECT prescient.slot_length_s()")" 300
+        sql "DROP TABLE prescient.slot_load"
+        look
+        is "a table is named" "$(level)" "('error', 'these were dropped: table slot_load')"
+    else
+        gone "a view with its trigger" "DROP VIEW prescient_enqueue_now" \
+            "view prescient_enqueue_now, trigger prescient_enqueue_now_insert"
+        gone "a trigger" "DROP TRIGGER prescient_schedules_update" "trigger prescient_schedules_update"
+        gone "a view of readers" "DROP VIEW prescient_runs" "view prescient_runs"
+        gone "an index" "DROP INDEX prescient_event_origin" "index prescient_event_origin" warn
+        sql "DROP TABLE prescient_slot_load"
+        look
+        is "a table is named" "$(level)" "('error', 'these were dropped: table prescient_slot_load')"
+    fi
+    has "$STORE_NAME: and nothing makes it again" "$(advice)" "restore a backup"
 }
 plugin bad 'prescient_fail(answer, "no");'
 sed -e 's/jobs = { one/jobs = { bad = { plugin = "bad"; max_failures = 0; }; one/' -e '/^store/d' \
@@ -203,3 +247,4 @@ sed -e 's/jobs = { one/jobs = { bad = { plugin = "bad"; max_failures = 0; }; one
 mv inside.cfg prescient.cfg; chmod 600 prescient.cfg
 echo '# none' >no_jobs.cfg; chmod 600 no_jobs.cfg
 on_each_store inside
+on_each_store dropped

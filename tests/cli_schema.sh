@@ -107,6 +107,52 @@ unreleased() {
 }
 on_each_store unreleased
 
+# Some objects: as the whole script has them, in place of those that are there.
+for store in sqlite:x.db postgresql://h/d; do
+    one=enqueue
+    [ $store = postgresql://h/d ] || one=prescient_enqueue
+    fails_with 2 "no function, view, trigger or index 'enqueu'" $P --store $store schema --only $one,enqueu
+    fails_with 2 "restore a backup" $P --store $store schema --only ${one/enqueue/setting}
+    fails_with 2 "no function, view, trigger or index ''" $P --store $store schema --only ""
+done
+is "each form of a function, with its comment" "$($P --store postgresql://h/d schema --only enqueue |
+    grep -oE '^(CREATE OR REPLACE|COMMENT ON) FUNCTION prescient.enqueue' | sort | uniq -c | xargs)" \
+    "6 COMMENT ON FUNCTION prescient.enqueue 6 CREATE OR REPLACE FUNCTION prescient.enqueue"
+is "under the name of the schema" "$($P --store postgresql://h/d --set schema=other schema --only pending |
+    grep -cE 'prescient(_schema|\.)')" 0
+# All that can be made again, over what is there: what the schema has is not changed by it.
+again() {
+    $P init --quiet
+    objects "$PRESCIENT_STORE" >before
+    if [ "$STORE_NAME" = sqlite ]; then
+        names=$(sqlite3 "${PRESCIENT_STORE#sqlite:}" "SELECT group_concat(name) FROM sqlite_schema
+            WHERE type IN ('view', 'trigger', 'index') AND sql IS NOT NULL")
+        $P schema --only "$names" >again.sql
+        ok "$STORE_NAME: it may be there" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read again.sql"
+        [ -z "$names" ] || for kind in view trigger; do
+            sqlite3 "${PRESCIENT_STORE#sqlite:}" \
+                "SELECT 'DROP ' || type || ' IF EXISTS ' || name || ';' FROM sqlite_schema WHERE type = '$kind'"
+        done >drop.sql
+        ok "$STORE_NAME: all is dropped" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read drop.sql"
+        ok "$STORE_NAME: and made again" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read again.sql"
+    else
+        names=$(psql -qXAt "$PRESCIENT_STORE" -c "SELECT string_agg(DISTINCT name, ',') FROM (
+            SELECT proname::text AS name FROM pg_proc WHERE pronamespace = 'prescient'::regnamespace
+            UNION ALL SELECT relname FROM pg_class
+             WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v') n")
+        $P schema --only "$names" >again.sql
+        ok "$STORE_NAME: it may be there" psql -qX -v ON_ERROR_STOP=1 -f again.sql "$PRESCIENT_STORE"
+        ok "$STORE_NAME: views and functions of all kinds are dropped" psql -qX -v ON_ERROR_STOP=1 -c \
+            "DROP VIEW prescient.pending, prescient.runs, prescient.events CASCADE" -c \
+            "DROP FUNCTION prescient.pause, prescient.slot_length_s" "$PRESCIENT_STORE"
+        ok "$STORE_NAME: and made again" psql -qX -v ON_ERROR_STOP=1 -f again.sql "$PRESCIENT_STORE"
+        $P init --quiet
+    fi
+    objects "$PRESCIENT_STORE" >after
+    is "$STORE_NAME: it is what it was" "$(diff before after | head -20)" ""
+}
+on_each_store again
+
 fails_with 2 "is no URL of a store" $P --store mysql:x schema
 fails_with 2 "takes no arguments" $P --store sqlite:x.db schema orders
 ok "the file of the URL is not made" test ! -e x.db

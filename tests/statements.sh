@@ -23,6 +23,30 @@ make_from() {
     awk -v dialect="$1" -v out="$tmp/out" -f engine/store/statements.awk "$tmp/store.sql" 2>&1
 }
 
+# What migrations make, as rows: forms of a function are counted, drops and bodies are not.
+objects() {
+    mkdir -p "$tmp/migrations"
+    cat >"$tmp/migrations/1.sql" <<'END'
+CREATE FUNCTION prescient.f(a text) RETURNS void AS $$
+    CREATE TEMP TABLE t (a text);
+$$;
+CREATE FUNCTION prescient.f(a integer) RETURNS void AS $$ $$;
+CREATE OR REPLACE FUNCTION prescient.f(a text) RETURNS void AS $$ $$;
+CREATE UNIQUE INDEX i ON prescient.t (a);
+CREATE VIEW prescient_v AS SELECT 1;
+CREATE TRIGGER tr BEFORE INSERT ON t EXECUTE FUNCTION prescient.f();
+CREATE VIEW prescient.old AS SELECT 1;
+DROP VIEW prescient.old;
+END
+    printf -- '-- name: all\nSELECT * FROM ({made_objects}) m WHERE {made} IS NOT NULL\n' >"$tmp/store.sql"
+    mkdir -p "$tmp/out/pg"
+    awk -v dialect=pg -v out="$tmp/out" -f engine/store/statements.awk "$tmp/migrations/1.sql" \
+        "$tmp/store.sql" 2>&1
+    tr -s '\n' ' ' <"$tmp/out/pg/all.sql"
+}
+report "what migrations make" "$(objects)" "(VALUES ('function', 'f', 2, 1), ('index', 'i', 1, 2), \
+('view', 'prescient_v', 1, 3), ('trigger', 'tr', 1, 4), ('view', 'old', 0, 5)) m"
+
 good() {
     cat <<'END'
 -- forms: slot careful

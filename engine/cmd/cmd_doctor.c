@@ -13,8 +13,10 @@
 #include "../base/utf8.h"
 #include "../rules/job_limits.h"
 #include "../rules/slot.h"
+#include "../store/store_schema.h"
 #include "app.h"
 #include "compared.h"
+#include "gone_objects.h"
 #include "missing_digests.h"
 #include "probe.h"
 #include "put_off.h"
@@ -284,6 +286,45 @@ static void look_at_schema(struct doctor *d)
                                       duration_format_us(d->hello.slot_length_s * 1000000LL, length)), NULL);
 }
 
+/* One word for a shell. Whoever names a schedule or a row must not write a line for an admin. */
+static const char *shell_word(struct doctor *d, const char *value)
+{
+    const char *word = "'";
+    for (const char *end; (end = strchr(value, '\'')); value = end + 1)
+        word = text(d, "%s%.*s'\\''", word, (int)(end - value), value);
+    return text(d, "%s%s'", word, value);
+}
+
+/* The line that makes again what was dropped. */
+static const char *gone_advice(struct doctor *d, const struct gone_objects *gone)
+{
+    static const char file[] = "sqlite:";
+    const char *store = d->app->settings.store;
+    if (gone->lost_rows)
+        return "what a table held is gone with it: restore a backup";
+    if (!strncmp(store, file, strlen(file)))
+        return text(d, "prescient schema --only %s | sqlite3 -bail %s makes it again", gone->names,
+                    shell_word(d, store + strlen(file)));
+    return text(d, "as the owner of the schema: prescient schema --only %s | psql -v ON_ERROR_STOP=1 "
+                "DATABASE makes it again, then prescient init gives the rights", gone->names);
+}
+
+/* Of another version, the schema may have more or less. */
+static void look_at_objects(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct gone_objects gone;
+    if (d->hello.schema_version != store_schema_newest(store_scheme(d->app->store)))
+        return;
+    if (gone_objects_ask(d->app, &gone, &err) < 0)
+        finding_err(d, "objects of the schema", &err, NULL);
+    else if (gone.n)
+        finding(d, gone.only_indexes ? WARN : ERROR, "objects of the schema",
+                text(d, "these were dropped: %s", gone.found), gone_advice(d, &gone));
+    else
+        finding(d, OK, "objects of the schema", "there", NULL);
+}
+
 /* Only this server's own settings are known here, not what other servers serve. */
 static void look_at_serve(struct doctor *d)
 {
@@ -365,15 +406,6 @@ static void look_at_waiting_jobs(struct doctor *d)
         finding(d, WARN, "jobs of checks", words, waiting_jobs_advice());
     else if (jobs.is_asked)
         finding(d, OK, "jobs of checks", words ? words : "no check waits for a job that nobody has", NULL);
-}
-
-/* One word for a shell. Whoever names a schedule or a row must not write a line for an admin. */
-static const char *shell_word(struct doctor *d, const char *value)
-{
-    const char *word = "'";
-    for (const char *end; (end = strchr(value, '\'')); value = end + 1)
-        word = text(d, "%s%.*s'\\''", word, (int)(end - value), value);
-    return text(d, "%s%s'", word, value);
 }
 
 /* A receiver that says no for good: nobody tries again, so somebody has to know. */
@@ -623,6 +655,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_jobs, false },            /* forks: before there is a connection */
     { look_at_connection, false },
     { look_at_schema, true },
+    { look_at_objects, true },
     { look_at_serve, true },
     { look_at_attempts, true },
     { look_at_clock, true },

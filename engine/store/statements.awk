@@ -56,8 +56,18 @@ function type(sql, constant, c) { constant_of[sql] = constant; c_of[sql] = c }
 # ---- reading --------------------------------------------------------------------------------
 
 # The part `made`: functions, tables, views and sequences that the migrations make, as an array of
-# texts.
-FILENAME ~ /^migrations\// {
+# texts. The part `made_objects`: all kinds, as rows (kind, name, forms, nth) in the order of the
+# migrations, which schema.awk has expanded: a function of one name may have several forms.
+FILENAME ~ /(^|\/)migrations\// {
+    kinds = "(FUNCTION|TABLE|VIEW|SEQUENCE|DOMAIN|TRIGGER|INDEX)"
+    if (match($0, "^(CREATE|DROP) (UNIQUE )?" kinds " [a-z0-9_.]+")) {
+        thing = substr($0, RSTART, RLENGTH)
+        sub(/ UNIQUE/, "", thing); sub(/prescient\./, "", thing)
+        split(thing, word, " ")
+        thing = tolower(word[2]) "', '" word[3]
+        if (!(thing in forms_of)) object[++nobjects] = thing
+        forms_of[thing] += word[1] == "CREATE" ? 1 : -1
+    }
     if (match($0, /^ *CREATE (OR REPLACE )?(FUNCTION|TABLE|VIEW|SEQUENCE) prescient\.[a-z0-9_]+/)) {
         thing = substr($0, RSTART, RLENGTH); sub(/.*\./, "", thing)
         if (!(thing in is_made)) made_things = made_things (made_things ? ", " : "") "'" thing "'"
@@ -231,6 +241,9 @@ END {
         body["made"] = "ARRAY[" made_things "]::text[]\n"
         is_part["made"] = used_part["made"] = 1
     }
+    for (i = 1; i <= nobjects; i++)
+        objects = objects sprintf("%s('%s', %d, %d)", i > 1 ? ",\n" : "", object[i], forms_of[object[i]], i)
+    if (nobjects) { body["made_objects"] = "VALUES " objects "\n"; is_part["made_objects"] = 1 }
     if (ncounts) {
         body["counts"] = counts "\n"; body["values_of_counts"] = values_of_counts "\n"
         is_part["counts"] = is_part["values_of_counts"] = 1

@@ -3475,6 +3475,37 @@ SELECT coalesce(string_agg(m.command, '; ' ORDER BY m.place, m.command), '') AS 
 -- part: or_more
 CASE WHEN n >= {counted_at_most} THEN ' or more' ELSE '' END
 
+-- name: objects_gone
+-- What migrations have made and is not there, all forms of it or some. Only catalogs are asked, as
+-- all else may need what is missing. Of functions the number of forms is compared.
+-- out: kind text, name text, there int8, made int8
+-- report
+SELECT m.kind, m.name, count(t.name) AS there, m.forms::bigint AS made
+  FROM ({made_objects}) m (kind, name, forms, nth)
+  LEFT JOIN (SELECT 'function' AS kind, p.proname::text AS name FROM pg_proc p
+              WHERE p.pronamespace = 'prescient_schema'::regnamespace
+             UNION ALL
+             SELECT CASE c.relkind WHEN 'v' THEN 'view' WHEN 'S' THEN 'sequence' WHEN 'i' THEN 'index'
+                        WHEN 'I' THEN 'index' ELSE 'table' END, c.relname::text
+               FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace
+             UNION ALL
+             SELECT 'domain', d.typname::text FROM pg_type d
+              WHERE d.typnamespace = 'prescient_schema'::regnamespace AND d.typtype = 'd'
+             UNION ALL
+             SELECT 'trigger', g.tgname::text FROM pg_trigger g JOIN pg_class c ON c.oid = g.tgrelid
+              WHERE c.relnamespace = 'prescient_schema'::regnamespace) t USING (kind, name)
+ GROUP BY m.kind, m.name, m.forms, m.nth HAVING count(t.name) < m.forms ORDER BY m.nth
+
+-- name: slot_length_again
+-- After slot_length_s has been made again, with the length of a new schema.
+-- script
+DO $$ BEGIN
+    EXECUTE format('CREATE OR REPLACE FUNCTION prescient.slot_length_s() RETURNS integer '
+                   'LANGUAGE sql STABLE PARALLEL SAFE AS %L', 'SELECT '
+                   || coalesce((SELECT s.value::integer FROM prescient.setting s
+                                 WHERE s.name = 'slot_length_s'), 900));
+END $$
+
 -- name: doctor
 -- in: now text?
 -- out: what text, level text, found text, advice text
@@ -3550,11 +3581,6 @@ misfiled AS MATERIALIZED (         -- of the checks that come next
       FROM (SELECT bucket, entity_name, entity_key, job_exec FROM prescient.future_job
              ORDER BY next_check_at, bucket, priority, id LIMIT 1000) f
      WHERE f.bucket <> prescient.bucket_of(f.entity_name, f.entity_key)),
-api AS MATERIALIZED (              -- by name, whatever they take
-    SELECT string_agg(w.name, ', ') AS absent
-      FROM unnest('{enqueue,enqueue_many,resolve,reschedule}'::text[]) w (name)
-     WHERE NOT EXISTS (SELECT FROM pg_proc p
-                        WHERE p.proname = w.name AND p.pronamespace = 'prescient_schema'::regnamespace)),
 newest AS MATERIALIZED (
     SELECT p.slot_at, p.engine FROM (SELECT) one
       LEFT JOIN LATERAL (SELECT s.slot_at, s.engine FROM prescient.slot_pass s
@@ -3616,11 +3642,6 @@ rows (place, what, bad, level, found, advice) AS (
                     || ' crashed ' || in_what END,
            'prescient history --outcome failed --since -1d shows checks that ended so, and why; '
            'prescient runs --since -1d those that are tried again' FROM trouble
-    UNION ALL
-    SELECT 21, 'calls of applications', absent IS NOT NULL, 'error',
-           coalesce('these functions were dropped: ' || absent, 'there'),
-           'applications cannot call them: restore them from a dump of this schema, '
-           'or of a new one that prescient init makes' FROM api
     UNION ALL
     SELECT 7, 'checks below the low-water mark', n > 0, 'warn',
            CASE n WHEN 0 THEN 'none' ELSE n || {or_more} END,

@@ -1870,18 +1870,13 @@ SELECT 'runs in trouble' AS what, CASE WHEN failed + timeout + crashed = 0 THEN 
                  || 'prescient runs --since -1d those that are tried again' END AS advice
   FROM trouble
 
--- name: doctor_calls
--- out: what text, level text, found text, advice text
-SELECT 'calls of applications' AS what, CASE WHEN absent IS NULL THEN 'ok' ELSE 'error' END AS level,
-       coalesce('these views or their triggers were dropped: ' || absent, 'there') AS found,
-       CASE WHEN absent IS NULL THEN '' ELSE 'applications cannot use them: restore them from a copy of '
-            || 'this file, or from a new one that prescient init makes' END AS advice
-  FROM (SELECT group_concat(name, ', ') AS absent
-          FROM (SELECT 'prescient_enqueue' AS name UNION ALL SELECT 'prescient_resolve'
-                UNION ALL SELECT 'prescient_reschedule') AS w
-         WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.name = w.name AND s.type = 'view')
-            OR NOT EXISTS (SELECT 1 FROM sqlite_schema AS s
-                            WHERE s.type = 'trigger' AND s.tbl_name = w.name))
+-- name: objects_gone
+-- What migrations have made and is not there.
+-- out: kind text, name text, there int8, made int8
+-- report
+SELECT m.column1 AS kind, m.column2 AS name, 0 AS there, m.column3 AS made FROM ({made_objects}) AS m
+ WHERE NOT EXISTS (SELECT 1 FROM sqlite_schema AS s WHERE s.type = m.column1 AND s.name = m.column2)
+ ORDER BY m.column4
 
 -- name: doctor_room
 -- out: what text, level text, found text, advice text

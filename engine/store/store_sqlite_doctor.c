@@ -53,7 +53,6 @@ static const struct {
     { "slots that stay open", STATEMENT_DOCTOR_OPEN },
     { "last pass", STATEMENT_DOCTOR_ENGINES },
     { "runs in trouble", STATEMENT_DOCTOR_TROUBLE },
-    { "calls of applications", STATEMENT_DOCTOR_CALLS },
     { "room in the file", STATEMENT_DOCTOR_ROOM },
 };
 
