@@ -370,6 +370,21 @@ static void trust_begins_with_the_sending_of_the_oldest(void)
     end();
 }
 
+static void what_has_been_given_back_limits_no_trust(void)
+{
+    begin();
+    struct page *page = PAGE("a", "b");
+    CU_ASSERT_EQUAL(take(1, 1), 2);
+    answer(page, 0);
+    CU_ASSERT_EQUAL(places_trust_until_us(p), now + 20 * SECOND);
+    answer(page, 1);
+    CU_ASSERT_EQUAL(places_trust_until_us(p), INT64_MAX);
+    CU_ASSERT_EQUAL(give_back(), 2);
+    CU_ASSERT_EQUAL(places_trust_until_us(p), INT64_MAX);
+    drop(page);
+    end();
+}
+
 static void no_more_places_are_held_than_there_is_room_for(void)
 {
     begin();
@@ -407,6 +422,7 @@ static const struct test tests[] = {
     TEST(a_run_of_a_page_that_is_dropped_keeps_its_place),
     TEST(a_place_that_does_not_last_is_renewed_for_longer_first),
     TEST(trust_begins_with_the_sending_of_the_oldest),
+    TEST(what_has_been_given_back_limits_no_trust),
     TEST(no_more_places_are_held_than_there_is_room_for),
     { NULL, NULL },
 };

@@ -68,7 +68,7 @@ struct places {
     struct place all[PLACES_MOST];
     int counts[PLACE_STATES];
     int64_t renew_us;               /* when the places held are to be renewed; never too late */
-    int64_t oldest_boot_us;         /* of those held, the oldest sent_boot_us; INT64_MAX: none is held */
+    int64_t oldest_boot_us;         /* of those held, the oldest sent_boot_us; never too late */
     struct call calls[PLACES_CALLS];
 };
 
@@ -514,7 +514,7 @@ void places_take_back(struct places *p, struct keyed_check *k)
 
 int64_t places_trust_until_us(const struct places *p)
 {
-    if (p->oldest_boot_us == INT64_MAX)
+    if (!p->counts[PLACE_HELD])
         return INT64_MAX;
     return health_trust_until_us(p->o.health, p->oldest_boot_us, p->o.trust_us);
 }
