@@ -131,7 +131,8 @@ again() {
         ok "$STORE_NAME: it may be there" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read again.sql"
         [ -z "$names" ] || for kind in view trigger; do
             sqlite3 "${PRESCIENT_STORE#sqlite:}" \
-                "SELECT 'DROP ' || type || ' IF EXISTS ' || name || ';' FROM sqlite_schema WHERE type = '$kind'"
+                "SELECT 'DROP ' || type || ' IF EXISTS ' || name || ';'
+                 FROM sqlite_schema WHERE type = '$kind'"
         done >drop.sql
         ok "$STORE_NAME: all is dropped" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read drop.sql"
         ok "$STORE_NAME: and made again" sqlite3 -bail "${PRESCIENT_STORE#sqlite:}" ".read again.sql"

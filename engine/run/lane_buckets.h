@@ -48,13 +48,13 @@ bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease);
 /* A run has ended: a pool's event. */
 void lanes_take_answer(const struct lanes *lanes, struct page *page, int index, enum answer_kind kind,
                        const struct raw_answer *raw, int64_t taken_us);
-/* What waits, and what workers were given and have not begun, is put into the slots of pauses that
- * are on. */
 /* Checks that ran under places of concurrency keys are over: others are admitted there. */
 void lanes_collect_places(const struct lanes *lanes);
 /* Checks that were found busy are put off; places were taken, renewed or lost, which changes what
  * may be started. */
 void lanes_note_places(const struct lanes *lanes);
+/* What waits, and what workers were given and have not begun, is put into the slots of pauses that
+ * are on. */
 void lanes_take_back_paused(const struct lanes *lanes);
 /* No worker can run the job any more: what waits is put off. */
 void lanes_job_is_gone(const struct lanes *lanes, int job);

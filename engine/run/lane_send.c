@@ -109,8 +109,8 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
 
 /* With pages in hand there is something to go on with, however long it takes; but a right that is
  * refused does not come back by itself. With that, and with leases alone, a command ends after a
- * minute or so. Without leases it gives up after 5 to 8 tries (about ten
- * seconds, sooner where leases are short): cron starts it again. A daemon never gives up. */
+ * minute or so. Without leases it gives up after 5 to 8 tries (about ten seconds, sooner where
+ * leases are short): cron starts it again. A daemon never gives up. */
 bool lane_gives_up(const struct lane *l)
 {
     enum { TRIES_WITH_LEASES = 12, TRIES_FOR_A_LOCK = 24, TRIES_AFTER_HELLO = 8, TRIES_BEFORE = 5 };
