@@ -92,18 +92,18 @@ SELECT {silence_settings} AS silence, {pinned} AS pinned, pg_backend_pid() <> :b
 -- :schema_owner is the setting of that name. No row: the schema does not exist. Else the row has
 -- the user, the schema's owner, and the first untrusted role with its object: a role that owns the
 -- schema or an object in it, or may create in it, and is not allowed to have the user's rights.
--- Only catalogs are read. pg_database_owner stands for the database's owner alone. A role that the
--- user is a member of is untrusted: its other members do not have the user's rights. has_role:
--- whether the user has the rights of :role, the one that has those that this program needs.
+-- Only catalogs are read, and no views of them: each command begins with this statement, and most of
+-- its time is the planner's. A superuser is whoever has the rights of role 10, the first one of each
+-- cluster. pg_database_owner stands for the database's owner alone. A role that the user is a member
+-- of is untrusted: its other members do not have the user's rights. has_role: whether the user has
+-- the rights of :role, the one that has those that this program needs.
 -- in: schema_owner text, role text
 -- out: asker text, owner text, kind text, name text, who text, has_role bool
-WITH me AS MATERIALIZED (
-    SELECT r.oid, (SELECT d.datdba FROM pg_database d WHERE d.datname = current_database()) AS datdba
-      FROM pg_roles r WHERE r.rolname = current_user),
-ns AS MATERIALIZED (
-    SELECT n.oid, n.nspacl, CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN me.datdba
-           ELSE n.nspowner END AS owner
-      FROM pg_namespace n, me WHERE n.nspname = 'prescient_schema'),
+WITH ns AS MATERIALIZED (
+    SELECT n.oid, n.nspacl, d.datdba,
+           CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END AS owner
+      FROM pg_namespace n, pg_database d
+     WHERE n.nspname = 'prescient_schema' AND d.datname = current_database()),
 things (place, kind, name, owner) AS (
     SELECT 1, 'schema', 'prescient_schema', ns.owner FROM ns
     UNION ALL
@@ -118,13 +118,14 @@ things (place, kind, name, owner) AS (
     UNION ALL
     SELECT 4, 'right', '', a.grantee FROM ns, aclexplode(ns.nspacl) a WHERE a.privilege_type = 'CREATE'),
 wrong AS (
-    SELECT t.kind, t.name, coalesce(r.rolname, 'everybody') AS who
-      FROM me, things t LEFT JOIN pg_roles r ON r.oid = t.owner
-     WHERE NOT coalesce(r.rolsuper OR r.oid IN (me.oid, me.datdba) OR r.rolname = :schema_owner, false)
+    SELECT t.kind, t.name, CASE t.owner WHEN 0 THEN 'everybody' ELSE pg_get_userbyid(t.owner) END AS who
+      FROM things t, ns
+     WHERE t.owner <> ns.datdba AND pg_get_userbyid(t.owner) <> ALL (ARRAY[current_user, :schema_owner])
+       AND NOT pg_has_role(t.owner, 10, 'USAGE')
      ORDER BY t.place, t.name LIMIT 1)
 SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, coalesce(w.kind, '') AS kind,
        coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who,
-       EXISTS (SELECT FROM pg_roles r WHERE r.rolname = :role AND pg_has_role(r.oid, 'USAGE')) AS has_role
+       coalesce(pg_has_role(to_regrole(quote_ident(:role)), 'USAGE'), false) AS has_role
   FROM ns LEFT JOIN wrong w ON true
 
 -- The form `narrow` of a statement is for a user who may call the functions of the API, or read the
