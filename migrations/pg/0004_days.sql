@@ -147,4 +147,5 @@ BEGIN
     RETURN part;
 END $$;
 
-SELECT prescient.keep_history_days(3);
+-- Those after tomorrow are made by whoever runs first: init, behind this, or an engine.
+SELECT prescient.keep_history_days(1);
