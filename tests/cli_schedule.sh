@@ -61,7 +61,7 @@ schedules = (
     { name = "nightly"; entity_name = "shops"; entity_key = 7; job_exec = "sync";
       cron = "30 2 * * *"; timezone = "Europe/Amsterdam"; },
     { name = "stock of 9"; entity_name = "shops"; entity_key = "9"; job_exec = "sync"; every = "6h";
-      bias = 0.05; payload = "{\"n\": 1.10}"; }
+      bias = 0.05; payload = "{\"n\": 1.10}"; concurrency_key = "shop 9"; }
 );
 CFG
     is "$STORE_NAME: a libconfig file, dry" "$(p schedule load wanted.cfg --dry-run)" "- ring a
@@ -71,9 +71,20 @@ CFG
 + stock of 9"
     ok "$STORE_NAME: a libconfig file" p schedule load wanted.cfg
     is "$STORE_NAME: its values" "$(p schedule show 'stock of 9' --json |
-        json '(j["every_s"], j["bias"], j["payload"])')" "(21600, 0.05, {'n': 1.1})"
+        json '(j["every_s"], j["bias"], j["payload"], j["concurrency_key"])')" \
+        "(21600, 0.05, {'n': 1.1}, 'shop 9')"
+    is "$STORE_NAME: its check has its key" \
+        "$(p list shops 9 --json | json 'j[0]["concurrency_key"]')" "shop 9"
     is "$STORE_NAME: once more there is nothing to do" \
         "$(p schedule load - --format libconfig <wanted.cfg)" ""
+    sed 's/"shop 9"/"shop 10"/' wanted.cfg >other.cfg
+    is "$STORE_NAME: another key" "$(p schedule load other.cfg)" \
+        "~ stock of 9: concurrency_key shop 9 -> shop 10"
+    is "$STORE_NAME: as set" \
+        "$(p schedule set 'stock of 9' --concurrency-key 'shop 9' --json | json 'j["outcome"]')
+$(p list shops 9 --json | json 'j[0]["concurrency_key"]')" "changed
+shop 9"
+    fails_with 2 "concurrency_key" p schedule set 'stock of 9' --concurrency-key ""
     sed 's/every = "6h"/every = "6x"/' wanted.cfg >bad.cfg
     fails_with 2 'bad.cfg:4: every: "6x"' p schedule load bad.cfg
     sed 's/entity_key = "9"/entity_ky = "9"/' wanted.cfg >bad.cfg

@@ -104,6 +104,69 @@ void a_load_that_replaces_keeps_the_rule(void)
     CU_ASSERT(strncmp(of_schedule("terms"), RULE, strlen(RULE)) == 0);
 }
 
+static const char *put_of_key(const char *mode, const char *concurrency_key, int64_t now)
+{
+    struct store_rows rows = REPORT("schedule_put", mode, "nightly", "orders", "1", "look", "300", NULL, NULL,
+                                    NULL, NULL, NULL, text_of(now), concurrency_key);
+    return filed_as(&rows);
+}
+
+void the_check_of_a_schedule_has_its_concurrency_key(void)
+{
+    WITH_STORE();
+    TEXT_IS("new +0", put_of_key("put", "a", BEFORE));
+    TEXT_IS("a", of_schedule("concurrency_key"));
+    TEXT_IS("a", value("list", "1", "concurrency_key"));
+    /* whatever somebody enqueues it with */
+    struct store_rows rows = REPORT("enqueue", "orders", "1", "look", text_of(SLOT), NULL, "replace", NULL,
+                                    text_of(BEFORE), "another");
+    TEXT_IS("replaced +0", filed_as(&rows));
+    TEXT_IS("a", value("list", "1", "concurrency_key"));
+    TEXT_IS("moved +0", reschedule("1", SLOT, BEFORE));
+    TEXT_IS("a", value("list", "1", "concurrency_key"));
+    TEXT_IS("changed +0", put_of_key("put", "b", BEFORE));
+    TEXT_IS("kept", put_of_key("set", NULL, BEFORE));
+    TEXT_IS("b", value("list", "1", "concurrency_key"));
+    occurrence_is_over(SLOT + 2 * LENGTH);
+    TEXT_IS("b", value("list", "1", "concurrency_key"));
+    TEXT_IS("changed +1", put_of_key("put", NULL, NOW));
+    TEXT_IS("NULL", of_schedule("concurrency_key"));
+    TEXT_IS("NULL", value("list", "1", "concurrency_key"));
+}
+
+void a_concurrency_key_given_to_a_schedule_while_its_check_runs_stays(void)
+{
+    WITH_STORE();
+    put_of_key("put", NULL, BEFORE);
+    struct scene scene = scene_in(SLOT);
+    TEXT_IS("NULL", scene.page.checks[0].concurrency_key ? scene.page.checks[0].concurrency_key : "NULL");
+    TEXT_IS("changed +1", put_of_key("put", "a", NOW));
+    answer_renewed(&scene.answers[0], SLOT + 2 * LENGTH);
+    IS(1, settle_at(&scene, NOW));
+    scene_end(&scene);
+    TEXT_IS("a", value("list", "1", "concurrency_key"));
+}
+
+void a_schedule_that_takes_over_a_check_brings_its_concurrency_key(void)
+{
+    WITH_STORE();
+    TEXT_IS("new +0", put("1", SLOT, "keep", BEFORE));
+    TEXT_IS("new +0", put_of_key("put", "a", BEFORE));
+    TEXT_IS("a", value("list", "1", "concurrency_key"));
+}
+
+void a_schedule_with_an_impossible_concurrency_key_is_refused(void)
+{
+    WITH_STORE();
+    char longest[1026];
+    memset(longest, 'k', sizeof longest);
+    longest[1025] = '\0';
+    CU_ASSERT(strncmp(put_of_key("put", longest, BEFORE), "error", 5) == 0);
+    CU_ASSERT(strncmp(put_of_key("put", "", BEFORE), "error", 5) == 0);
+    longest[1024] = '\0';
+    TEXT_IS("new +0", put_of_key("put", longest, BEFORE));
+}
+
 /* A schedule with the payload 1, whose check gets the payload 2. */
 static void replace_payload(void)
 {

@@ -190,6 +190,10 @@
     X(an_edit_beside_an_occurrence_that_was_found_leaves_that_alone)                                         \
     X(replace_and_reschedule_keep_the_rule)                                                                  \
     X(a_load_that_replaces_keeps_the_rule)                                                                   \
+    X(the_check_of_a_schedule_has_its_concurrency_key)                                                       \
+    X(a_concurrency_key_given_to_a_schedule_while_its_check_runs_stays)                                      \
+    X(a_schedule_that_takes_over_a_check_brings_its_concurrency_key)                                         \
+    X(a_schedule_with_an_impossible_concurrency_key_is_refused)                                              \
     X(a_payload_that_replace_brings_is_that_of_one_occurrence)                                               \
     X(a_payload_of_one_occurrence_stays_while_that_is_not_over)                                              \
     X(a_payload_of_one_occurrence_that_fails_is_kept_in_history_alone)                                       \

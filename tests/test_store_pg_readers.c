@@ -150,7 +150,7 @@ static const struct view {
       "pauses", "is_at_least" },
     { "schedules",
       "name entity_name entity_key job_exec every_s bias cron timezone missed is_active next_check_at "
-      "made_at made_by changed_at changed_by switched_at switched_by switched_why",
+      "made_at made_by changed_at changed_by switched_at switched_by switched_why concurrency_key",
       "schedules", "payload first_check_at again_at terms slot_length_s" },
     { "consumers",
       "name cursor moved_at made_at held_by held_until skipped pruned_at generation xid id",

@@ -23,6 +23,7 @@ static const struct command_option options[] = {
     { "missed", 'm', "WORD", "what becomes of missed times: run_once (the default), run_all or skip" },
     { "bias", 'b', "FRACTION", "of --every, by which each time may be off (0.0667)" },
     { "payload", 'p', "JSON", "what the job gets beside the key; at most 64 KiB" },
+    { "concurrency-key", 'k', "KEY", "of its checks: those that share one are not run at the same moment" },
     { "why", 'y', "WORDS", "on, off: why; kept with who and when" },
     { "dry-run", 'n', NULL, "load: print what would change, and change nothing" },
     { "format", 'F', "WORD", "load: csv or libconfig; by default as the file's name ends (.cfg, .conf)" },
@@ -43,7 +44,8 @@ const struct command cmd_schedule = {
     .more = "load makes what is there equal to a file. What the file lacks is removed. It is CSV with the "
             "columns name,\n"
             "entity_name, entity_key, job_exec, every or cron, and if wanted timezone, missed, bias, "
-            "payload;\n"
+            "payload,\n"
+            "concurrency_key;\n"
             "or libconfig:\n"
             "  schedules = ( { name = \"stock\"; entity_name = \"shop\"; entity_key = \"7\"; job_exec = "
             "\"sync\"; every = \"5m\"; } );\n"
@@ -65,6 +67,7 @@ static int read_wanted(struct app *app, const struct args *args, struct schedule
         .zone = args_text(args, 'z'),
         .missed = args_text(args, 'm'),
         .payload = args_text(args, 'p'),
+        .concurrency_key = args_text(args, 'k'),
     };
     if (args_has(args, 'e') && w->cron)
         return err_set(err, ERR_INPUT, "--every and --cron are two rules, expected one of them");
@@ -117,9 +120,10 @@ static int put(struct app *app, const char *mode, char *const names[4], const st
     struct store_rows rows;
     if (read_wanted(app, args, &w, &err) < 0)
         return app_fail(app, &err);
-    const char *params[] = { mode,   names[0], names[1], names[2],  names[3], w.every,
-                             w.bias, w.cron,   w.zone,   w.missed, w.payload, app_now_param(app) };
-    if (app_rows(app, "schedule_put", params, 12, &rows, &err) < 0)
+    const char *params[] = { mode,   names[0], names[1], names[2],  names[3],           w.every,
+                             w.bias, w.cron,   w.zone,   w.missed,  w.payload,          app_now_param(app),
+                             w.concurrency_key };
+    if (app_rows(app, "schedule_put", params, 13, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
     const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
@@ -381,7 +385,7 @@ static int run_load(struct app *app, const struct args *args)
     return EXIT_WELL;
 }
 
-#define RULE "eczmbp"           /* the options of a rule */
+#define RULE "eczmbpk"          /* the options of a rule */
 
 static const struct action actions[] = {
     { "add", RULE, run_add, NULL, false },

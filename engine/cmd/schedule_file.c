@@ -31,10 +31,12 @@ const struct schedule_column_row schedule_columns[SCHEDULE_COLUMNS] = {
     [SCHEDULE_MISSED] = { "missed", "missed", false },
     [SCHEDULE_BIAS] = { "bias", "bias", false },
     [SCHEDULE_PAYLOAD] = { "payload", "payload", false },
+    [SCHEDULE_CONCURRENCY_KEY] = { "concurrency_key", "concurrency_key", false },
 };
 
 #define EXPECTED_COLUMNS                                                                                     \
-    "name, entity_name, entity_key, job_exec, every, cron, timezone, missed, bias or payload"
+    "name, entity_name, entity_key, job_exec, every, cron, timezone, missed, bias, payload or "              \
+    "concurrency_key"
 
 /* The column of that name; SCHEDULE_COLUMNS: there is none, and *hint has the one that was probably
  * meant, or what there is. */
@@ -125,7 +127,11 @@ static int check_names(const struct schedule_entry *e, struct err *err)
     for (const unsigned char *p = (const unsigned char *)name; *p; p++)
         if (*p < ' ' || *p == 0x7f)
             return err_set(err, ERR_INPUT, "name has a control character, expected none");
-    return e->v[SCHEDULE_PAYLOAD] ? field_check_payload("payload", e->v[SCHEDULE_PAYLOAD], err) : 0;
+    const char *key = e->v[SCHEDULE_CONCURRENCY_KEY];
+    int rc = key ? field_check_name("concurrency_key", key, err) : 0;
+    if (rc < 0 || !e->v[SCHEDULE_PAYLOAD])
+        return rc;
+    return field_check_payload("payload", e->v[SCHEDULE_PAYLOAD], err);
 }
 
 static int check_every(struct app *app, struct schedule_entry *e, struct err *err)

@@ -92,16 +92,17 @@ SELECT {silence_settings} AS silence, {pinned} AS pinned, pg_backend_pid() <> :b
 -- :schema_owner is the setting of that name. No row: the schema does not exist. Else the row has
 -- the user, the schema's owner, and the first untrusted role with its object: a role that owns the
 -- schema or an object in it, or may create in it, and is not allowed to have the user's rights.
--- Only catalogs are read, and no views of them: each command begins with this statement, and most of
--- its time is the planner's. A superuser is whoever has the rights of role 10, the first one of each
--- cluster. pg_database_owner stands for the database's owner alone. A role that the user is a member
--- of is untrusted: its other members do not have the user's rights. has_role: whether the user has
--- the rights of :role, the one that has those that this program needs.
+-- Only catalogs are read, and no views of them: each command begins with this statement, and most
+-- of its time is the planner's. A superuser is whoever has the rights of role 10, the first one of
+-- each cluster. pg_database_owner stands for the database's owner alone. A role that the user is a
+-- member of is untrusted: its other members do not have the user's rights. has_role: whether the
+-- user has the rights of :role, the one that has those that this program needs.
 -- in: schema_owner text, role text
 -- out: asker text, owner text, kind text, name text, who text, has_role bool
 WITH ns AS MATERIALIZED (
     SELECT n.oid, n.nspacl, d.datdba,
-           CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba ELSE n.nspowner END AS owner
+           CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba
+           ELSE n.nspowner END AS owner
       FROM pg_namespace n, pg_database d
      WHERE n.nspname = 'prescient_schema' AND d.datname = current_database()),
 things (place, kind, name, owner) AS (
@@ -1942,7 +1943,7 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM (
 -- name: schedule_put
 -- :mode: add, set or put (0009_schedules). :bias in ten thousandths.
 -- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
--- in: cron text?, timezone text?, missed text?, payload text?, now text?
+-- in: cron text?, timezone text?, missed text?, payload text?, now text?, concurrency_key text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
@@ -1951,7 +1952,8 @@ SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
       (SELECT s FROM json_populate_record(NULL::prescient.schedule, json_build_object(
                          'name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
                          'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
-                         'missed', :missed, 'payload', :payload::json)) s),
+                         'missed', :missed, 'payload', :payload::json,
+                         'concurrency_key', :concurrency_key)) s),
       to_timestamp(:now::bigint)) p
 
 -- name: schedule_switch
@@ -1990,7 +1992,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
        date_part('epoch', s.made_at)::bigint AS made_at, s.made_by,
        date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
        date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
-       prescient.slot_length_s() AS slot_length_s
+       s.concurrency_key, prescient.slot_length_s() AS slot_length_s
 
 -- part: schedule_columns_narrow
 s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000)::integer AS bias, s.cron,
@@ -1999,7 +2001,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000
        NULL::bigint AS again_at, NULL::text AS terms, date_part('epoch', s.made_at)::bigint AS made_at,
        s.made_by, date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
        date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
-       prescient.slot_length_s() AS slot_length_s
+       s.concurrency_key, prescient.slot_length_s() AS slot_length_s
 
 -- part: waits_how
 (f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL)::integer AS has_begun,
@@ -2034,7 +2036,7 @@ CROSS JOIN (SELECT) f
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
--- out: slot_length_s int4
+-- out: concurrency_key text?, slot_length_s int4
 -- report
 SELECT {schedule_columns}
   FROM (SELECT t.* FROM {shown_schedules} t
@@ -2055,7 +2057,7 @@ SELECT {schedule_columns}
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
--- out: slot_length_s int4, has_begun int4?, is_paused int4?, clock_at int8
+-- out: concurrency_key text?, slot_length_s int4, has_begun int4?, is_paused int4?, clock_at int8
 -- report
 SELECT {schedule_columns}, {waits_how},
        date_part('epoch', statement_timestamp())::bigint AS clock_at

@@ -789,7 +789,7 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
 -- in: name text?
 -- out: rule text, is_active bool, next_check_at timestamptz
 SELECT s.rule || char(10) || s.entity_name || char(10) || s.entity_key || char(10) || s.job_exec || char(10)
-           || coalesce(s.payload, '') AS rule, s.is_active,
+           || coalesce(s.concurrency_key, '') || char(10) || coalesce(s.payload, '') AS rule, s.is_active,
        coalesce((SELECT coalesce(f.again_at, f.next_check_at) FROM prescient_future_job AS f
                   WHERE f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                     AND f.job_exec = s.job_exec), 0) AS next_check_at
@@ -798,18 +798,18 @@ SELECT s.rule || char(10) || s.entity_name || char(10) || s.entity_key || char(1
 -- name: schedule_put
 -- Texts; NULL is the default. The bias is in ten thousandths.
 -- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
--- in: timezone text?, missed text?, payload text?, now timestamptz
+-- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?
 INSERT INTO prescient_put_schedule
 VALUES (:name, :entity, :key, :job, CAST(:every AS INTEGER),
         CASE WHEN :every IS NOT NULL THEN CAST(coalesce(:bias, '667') AS INTEGER)
              ELSE CAST(:bias AS INTEGER) END,
         :cron, CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, 'UTC') ELSE :timezone END,
-        coalesce(:missed, 'run_once'), :payload, :now)
+        coalesce(:missed, 'run_once'), :payload, :now, :concurrency_key)
 
 -- name: schedule_set
 -- NULL leaves what is there.
 -- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
--- in: timezone text?, missed text?, payload text?, now timestamptz
+-- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?
 INSERT INTO prescient_put_schedule
 SELECT name, coalesce(:entity, entity_name), coalesce(:key, entity_key), coalesce(:job, job_exec),
        CASE WHEN :cron IS NULL THEN coalesce(CAST(:every AS INTEGER), every_s)
@@ -820,7 +820,8 @@ SELECT name, coalesce(:entity, entity_name), coalesce(:key, entity_key), coalesc
        coalesce(:cron, CASE WHEN :every IS NULL THEN cron END),
        CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, timezone, 'UTC')
             WHEN :every IS NOT NULL THEN :timezone ELSE coalesce(:timezone, timezone) END,
-       coalesce(:missed, missed), coalesce(:payload, payload), :now
+       coalesce(:missed, missed), coalesce(:payload, payload), :now,
+       coalesce(:concurrency_key, concurrency_key)
   FROM prescient_schedule WHERE name = :name
 
 -- name: schedule_switch
@@ -861,7 +862,8 @@ SELECT json_extract(w.value, '$.name'), json_extract(w.value, '$.entity_name'),
        json_extract(w.value, '$.entity_key'), json_extract(w.value, '$.job_exec'),
        CAST(json_extract(w.value, '$.every_s') AS INTEGER), CAST(json_extract(w.value, '$.bias') AS INTEGER),
        json_extract(w.value, '$.cron'), json_extract(w.value, '$.timezone'),
-       json_extract(w.value, '$.missed'), json_extract(w.value, '$.payload'), :now
+       json_extract(w.value, '$.missed'), json_extract(w.value, '$.payload'), :now,
+       json_extract(w.value, '$.concurrency_key')
   FROM json_each(:entries) AS w
 
 -- name: schedules_remove
@@ -873,7 +875,7 @@ DELETE FROM prescient_schedules WHERE name IN (SELECT value FROM json_each(:name
 s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.timezone, s.missed, s.payload,
        s.is_active, f.next_check_at, f.first_check_at, f.again_at, f.terms, s.made_at_us / 1000000 AS made_at,
        NULL AS made_by, s.changed_at_us / 1000000 AS changed_at, NULL AS changed_by,
-       s.switched_at_us / 1000000 AS switched_at, NULL AS switched_by, s.switched_why,
+       s.switched_at_us / 1000000 AS switched_at, NULL AS switched_by, s.switched_why, s.concurrency_key,
        (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') AS slot_length_s
 
 -- name: schedules
@@ -883,7 +885,8 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
 -- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
--- out: switched_at timestamptz?, switched_by text?, switched_why text?, slot_length_s int4
+-- out: switched_at timestamptz?, switched_by text?, switched_why text?, concurrency_key text?,
+-- out: slot_length_s int4
 -- report
 SELECT {schedule_columns}
   FROM (SELECT * FROM prescient_schedule
@@ -905,7 +908,8 @@ SELECT {schedule_columns}
 -- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
--- out: switched_at timestamptz?, switched_by text?, switched_why text?, slot_length_s int4,
+-- out: switched_at timestamptz?, switched_by text?, switched_why text?, concurrency_key text?,
+-- out: slot_length_s int4,
 -- out: has_begun int4?, is_paused int4?, clock_at timestamptz
 -- report
 SELECT {schedule_columns},

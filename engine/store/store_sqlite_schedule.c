@@ -69,6 +69,7 @@ static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool
         .missed = param(req, 10),
         .payload = param(req, 11),
         .now = now_param(db, req, 12),
+        .concurrency_key = param(req, 13),
     };
     struct sqlite_schedule_set_in set = {
         .name = in.name,
@@ -82,6 +83,7 @@ static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool
         .missed = in.missed,
         .payload = in.payload,
         .now = in.now,
+        .concurrency_key = in.concurrency_key,
     };
     if (sets)
         return sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_SET, &set);

@@ -410,6 +410,8 @@ CREATE TABLE prescient.schedule (
     missed text NOT NULL,
     -- What each of its checks carries; NULL: nothing.
     payload json,
+    -- The key of each of its checks; NULL: none.
+    concurrency_key text,
     -- False: it was switched off, and has no check.
     is_active boolean NOT NULL DEFAULT true,
     -- When it was made.

@@ -115,7 +115,9 @@ BEGIN
                priority = new_priority, payload = new_payload, again_at = NULL,
                deferred_at = NULL, first_run_at = NULL,
                run_count = NULL, total_run_us = NULL, origin = NULL, put_off_at = NULL,
-               concurrency_key = new_concurrency_key,
+               -- a check of a schedule has the schedule's
+               concurrency_key = CASE WHEN f.terms LIKE 'schedule %' THEN f.concurrency_key
+                                      ELSE new_concurrency_key END,
                terms = CASE WHEN f.terms IS NOT NULL THEN prescient.terms_replaced(f, new_payload) END
          WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key AND f.job_exec = job
         RETURNING f.next_check_at INTO filed_at;

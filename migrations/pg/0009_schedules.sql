@@ -328,6 +328,7 @@ BEGIN
     END IF;
     PERFORM prescient.require_check(NEW.entity_name, NEW.entity_key, NEW.job_exec, '2000-01-01 00:00:00+00',
                                     NEW.payload, 'keep');
+    PERFORM prescient.require_concurrency_key(NEW.concurrency_key);
     IF NEW.every_s IS NULL = (NEW.cron IS NULL) THEN
         PERFORM prescient.refuse_schedule(
             'a schedule has either every (''5 minutes'') or cron (''0 6 * * mon-fri''), and only one of '
@@ -364,7 +365,7 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER schedule_required BEFORE INSERT OR UPDATE OF name, entity_name, entity_key, job_exec, every_s,
-    bias, cron, timezone, missed, payload ON prescient.schedule
+    bias, cron, timezone, missed, payload, concurrency_key ON prescient.schedule
     FOR EACH ROW EXECUTE FUNCTION prescient.require_schedule();
 
 -- Refuses a schedule whose check is another one's.
@@ -405,9 +406,9 @@ BEGIN
         since := coalesce(at, clock_timestamp());
         slot := prescient.slot_next(since);
         INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                          next_check_at, payload, terms)
+                                          next_check_at, payload, terms, concurrency_key)
         VALUES (in_bucket, s.entity_name, s.entity_key, s.job_exec, slot, slot, s.payload,
-                prescient.terms_of(s, since))
+                prescient.terms_of(s, since), s.concurrency_key)
             ON CONFLICT DO NOTHING;
         EXIT WHEN FOUND;
         SELECT f.next_check_at, f.first_check_at, f.terms, prescient.finds_first(f) AS finds_first,
@@ -429,12 +430,13 @@ BEGIN
                 old.again_at := NULL;
             END IF;
             UPDATE prescient.future_job f
-               SET terms = terms_now, payload = s.payload, again_at = least(old.again_at, slot)
+               SET terms = terms_now, payload = s.payload, concurrency_key = s.concurrency_key,
+                   again_at = least(old.again_at, slot)
              WHERE f.bucket = in_bucket AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                AND f.job_exec = s.job_exec;
         ELSE
             UPDATE prescient.future_job f
-               SET terms = terms_now, payload = s.payload,
+               SET terms = terms_now, payload = s.payload, concurrency_key = s.concurrency_key,
                    id = prescient.new_id(slot, in_bucket, 0), first_check_at = slot,
                    next_check_at = slot, priority = 0, check_count = 0, failure_count = 0, again_at = NULL,
                    deferred_at = NULL, put_off_at = NULL, first_run_at = NULL, run_count = NULL,
@@ -464,9 +466,9 @@ BEGIN
     slot := prescient.slot_next(since);
     WITH filed AS (
         INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                          next_check_at, payload, terms)
+                                          next_check_at, payload, terms, concurrency_key)
         SELECT prescient.bucket_of(m.entity_name, m.entity_key), m.entity_name, m.entity_key, m.job_exec,
-               slot, slot, m.payload, prescient.terms_of(m, since)
+               slot, slot, m.payload, prescient.terms_of(m, since), m.concurrency_key
           FROM unnest(made) m
             ON CONFLICT DO NOTHING
         RETURNING entity_name, entity_key, job_exec),
@@ -503,10 +505,11 @@ BEGIN
                 USING ERRCODE = 'no_data_found';
         END IF;
         INSERT INTO prescient.schedule (name, entity_name, entity_key, job_exec, every_s, bias, cron,
-                                        timezone, missed, payload, made_at, made_by, changed_at, changed_by)
+                                        timezone, missed, payload, concurrency_key, made_at, made_by,
+                                        changed_at, changed_by)
         VALUES (wanted.name, wanted.entity_name, wanted.entity_key, wanted.job_exec, wanted.every_s,
                 wanted.bias, wanted.cron, wanted.timezone, coalesce(wanted.missed, 'run_once'),
-                wanted.payload, stamp, session_user, stamp, session_user)
+                wanted.payload, wanted.concurrency_key, stamp, session_user, stamp, session_user)
             ON CONFLICT DO NOTHING
         RETURNING * INTO new;
         IF FOUND THEN
@@ -526,6 +529,7 @@ BEGIN
         wanted.job_exec := coalesce(wanted.job_exec, old.job_exec);
         wanted.missed := coalesce(wanted.missed, old.missed);
         wanted.payload := coalesce(wanted.payload, old.payload);
+        wanted.concurrency_key := coalesce(wanted.concurrency_key, old.concurrency_key);
         IF wanted.cron IS NULL THEN
             wanted.bias := coalesce(wanted.bias, CASE WHEN wanted.timezone IS NULL THEN old.bias END);
             wanted.cron := CASE WHEN wanted.every_s IS NULL THEN old.cron END;
@@ -542,13 +546,14 @@ BEGIN
     UPDATE prescient.schedule s
        SET entity_name = wanted.entity_name, entity_key = wanted.entity_key, job_exec = wanted.job_exec,
            every_s = wanted.every_s, bias = wanted.bias, cron = wanted.cron, timezone = wanted.timezone,
-           missed = coalesce(wanted.missed, 'run_once'), payload = wanted.payload
+           missed = coalesce(wanted.missed, 'run_once'), payload = wanted.payload,
+           concurrency_key = wanted.concurrency_key
      WHERE s.name = wanted.name
     RETURNING * INTO new;
     IF (new.entity_name, new.entity_key, new.job_exec, new.every_s, new.bias, new.cron, new.timezone,
-        new.missed, new.payload::text) IS NOT DISTINCT FROM
+        new.missed, new.payload::text, new.concurrency_key) IS NOT DISTINCT FROM
        (old.entity_name, old.entity_key, old.job_exec, old.every_s, old.bias, old.cron, old.timezone,
-        old.missed, old.payload::text) THEN
+        old.missed, old.payload::text, old.concurrency_key) THEN
         outcome := 'kept';
         RETURN;
     END IF;
@@ -595,11 +600,11 @@ BEGIN
     PERFORM pg_current_xact_id();
     WITH inserted AS (
         INSERT INTO prescient.schedule AS s (name, entity_name, entity_key, job_exec, every_s, bias, cron,
-                                             timezone, missed, payload, made_at, made_by, changed_at,
-                                             changed_by)
+                                             timezone, missed, payload, concurrency_key, made_at, made_by,
+                                             changed_at, changed_by)
         SELECT w.name, w.entity_name, w.entity_key, w.job_exec, w.every_s, w.bias, w.cron, w.timezone,
-               coalesce(w.missed, 'run_once'), (w.payload #>> '{}')::json, stamp, session_user, stamp,
-               session_user
+               coalesce(w.missed, 'run_once'), (w.payload #>> '{}')::json, w.concurrency_key, stamp,
+               session_user, stamp, session_user
           FROM json_populate_recordset(NULL::prescient.schedule, wanted) w
          WHERE NOT EXISTS (SELECT FROM prescient.schedule t WHERE t.name = w.name)
          ORDER BY w.name COLLATE "C"
@@ -750,8 +755,8 @@ PERFORM prescient.require_key_type('key', pg_typeof(key));
 CREATE FUNCTION prescient.schedule(name text, entity text, key {key_type}, job text,
                                    every interval DEFAULT NULL, cron text DEFAULT NULL,
                                    timezone text DEFAULT NULL, missed text DEFAULT 'run_once',
-                                   bias numeric DEFAULT NULL, payload anycompatible DEFAULT NULL::text)
-    RETURNS text
+                                   bias numeric DEFAULT NULL, payload anycompatible DEFAULT NULL::text,
+                                   concurrency_key text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted prescient.schedule;
@@ -770,6 +775,7 @@ BEGIN
     wanted.timezone := timezone;
     wanted.missed := missed;
     wanted.payload := prescient.document_of(payload::text);
+    wanted.concurrency_key := concurrency_key;
     outcome := (prescient.put_schedule('put', wanted, prescient.tests_at())).outcome;
     PERFORM prescient.tell_becomes(name);
     RETURN outcome;
@@ -777,18 +783,19 @@ END $$;
 
 -- end
 COMMENT ON FUNCTION prescient.schedule(text, text, text, text, interval, text, text, text, numeric,
-                                       anycompatible) IS
+                                       anycompatible, text) IS
     'Runs `job` for row `key` of `entity` again and again: every => an interval from the end of one run to '
     'the next, or cron => five fields in a timezone. Makes the schedule, or changes the one of that name. '
     'Returns new, changed or kept.';
 COMMENT ON FUNCTION prescient.schedule(text, text, anyelement, text, interval, text, text, text, numeric,
-                                       anycompatible) IS
+                                       anycompatible, text) IS
     'The same, for a key of type smallint, integer, bigint or uuid.';
 
 CREATE FUNCTION prescient.schedule_set(name text, every interval DEFAULT NULL, cron text DEFAULT NULL,
                                        timezone text DEFAULT NULL, missed text DEFAULT NULL,
                                        bias numeric DEFAULT NULL,
-                                       payload anycompatible DEFAULT NULL::text) RETURNS text
+                                       payload anycompatible DEFAULT NULL::text,
+                                       concurrency_key text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted prescient.schedule;
@@ -802,13 +809,14 @@ BEGIN
     wanted.timezone := timezone;
     wanted.missed := missed;
     wanted.payload := prescient.document_of(payload::text);
+    wanted.concurrency_key := concurrency_key;
     outcome := (prescient.put_schedule('set', wanted, prescient.tests_at())).outcome;
     IF every IS NOT NULL OR bias IS NOT NULL THEN
         PERFORM prescient.tell_becomes(name);
     END IF;
     RETURN outcome;
 END $$;
-COMMENT ON FUNCTION prescient.schedule_set(text, interval, text, text, text, numeric, anycompatible) IS
+COMMENT ON FUNCTION prescient.schedule_set(text, interval, text, text, text, numeric, anycompatible, text) IS
     'Changes what is given of a schedule, and leaves the rest. Returns changed or kept.';
 
 CREATE FUNCTION prescient.schedule_on(name text) RETURNS boolean
@@ -845,10 +853,13 @@ CREATE VIEW prescient.schedules AS
              WHERE f.bucket = prescient.bucket_of(s.entity_name, s.entity_key)
                AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                AND f.job_exec = s.job_exec) AS next_check_at,
-           s.made_at, s.made_by, s.changed_at, s.changed_by, s.switched_at, s.switched_by, s.switched_why
+           s.made_at, s.made_by, s.changed_at, s.changed_by, s.switched_at, s.switched_by, s.switched_why,
+           s.concurrency_key
       FROM prescient.schedule s;
 COMMENT ON VIEW prescient.schedules IS 'Schedules, one row each.';
 COMMENT ON COLUMN prescient.schedules.every_s IS 'Seconds from the end of a run to the next one; NULL: cron.';
 COMMENT ON COLUMN prescient.schedules.next_check_at IS
     'The slot under which its check is filed; from the year 9000 on: it is paused; NULL: none waits.';
 COMMENT ON COLUMN prescient.schedules.switched_why IS 'Why it was last switched off or on.';
+COMMENT ON COLUMN prescient.schedules.concurrency_key IS
+    'The key of each of its checks: those that share one are not run at the same moment; NULL: none.';

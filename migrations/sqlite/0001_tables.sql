@@ -339,6 +339,7 @@ CREATE TABLE prescient_schedule (
     timezone TEXT,                          -- of tzdata; NULL: every_s
     missed TEXT NOT NULL,                   -- missed occurrences: run_once, run_all or skip
     payload TEXT,                           -- JSON for the job; NULL: none
+    concurrency_key TEXT,                   -- of each of its checks; NULL: none
     is_active INTEGER NOT NULL DEFAULT 1,   -- 0: it has no check
     made_at_us INTEGER NOT NULL,
     changed_at_us INTEGER NOT NULL,
@@ -372,7 +373,10 @@ CREATE TABLE prescient_schedule (
                             AND timezone NOT GLOB '*//*' AND timezone NOT GLOB '*/', 1)),
     CONSTRAINT "missed must be run_once, skip, or with cron run_all"
         CHECK (missed IN ('run_once', 'skip') OR (missed = 'run_all' AND cron IS NOT NULL)),
-    CONSTRAINT "is_active must be 0 or 1" CHECK (is_active IN (0, 1))
+    CONSTRAINT "is_active must be 0 or 1" CHECK (is_active IN (0, 1)),
+    CONSTRAINT "concurrency_key must have 1 to 1024 bytes and no NUL"
+        CHECK (length(CAST(concurrency_key AS BLOB)) BETWEEN 1 AND 1024
+               AND instr(concurrency_key, char(0)) = 0)
 ) STRICT;
 
 -- A check has one schedule.
