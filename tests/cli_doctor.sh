@@ -196,7 +196,7 @@ gone() {
     local line
     line=$(advice | sed -e 's/^as the owner of the schema: //' -e 's/ makes it again.*//')
     has "$STORE_NAME: the advice has the line" "$line" "prescient schema --only "
-    (PATH=$ROOT/build:$PATH; eval "${line/DATABASE/\"$PRESCIENT_STORE\"}") >.mended 2>&1 ||
+    (PATH=${P%/*}:$PATH; eval "${line/DATABASE/\"$PRESCIENT_STORE\"}") >.mended 2>&1 ||
         report "$STORE_NAME: the line that makes it again: $line" "$(cat .mended)"
     "$P" init >/dev/null
     look
