@@ -10,26 +10,29 @@ settings "jobs = { noop = { plugin = \"noop\"; }; slow = { plugin = \"journal\";
 
 ran() { wc -l <journal; }
 paused() { q "SELECT count(*) FROM {future_job} WHERE <next_check_at> >= 221845392000"; }
-ran_at_least() { [ "$(ran)" -ge "$1" ]; }
+workers() { cut -d' ' -f3 journal | sort -u | wc -l; }
+both_run() { [ "$(ran)" -ge 40 ] && [ "$(workers)" -ge 3 ]; }
 all_paused() { [ $(($(paused) + $(archived))) = "$1" ]; }
 is_over_now() { [ -z "$("$P" --json pauses | grep -o '"state"')" ]; }
 
 while_it_runs() {
-    local slot before paused_ms
+    local slot n before paused_ms
     a_clean_store --slot-length 10s
     : >journal
+    # slots that are late: in SQLite a slot is one lease, which one daemon takes
+    slot=$(($(date +%s) / 10 * 10))
+    for n in $(seq 15); do
+        fill 100 $((slot - 10 * n)) slow "'$n-' || n"
+    done
+    fill 20 $((slot + 10)) noop "'n' || n"
     start one "$P" --log-level info daemon
     start two "$P" --log-level info daemon
-    slot=$((($(date +%s) / 10 + 1) * 10))
-    fill 1500 $slot slow
-    fill 20 $slot noop "'n' || n"
-    ok "$STORE_NAME: the daemons are at work" wait_until 20 ran_at_least 40
+    ok "$STORE_NAME: workers of both daemons are at work" wait_until 20 both_run
     ok "$STORE_NAME: pause" "$P" pause --job slow --reason "the shop moves"
     paused_ms=$(boot_ms)
     ok "$STORE_NAME: what waits is taken back from workers, too" wait_until 10 all_paused 1520
     before=$(ran)
     at_most "$STORE_NAME: most of it" "$before" 1200
-    at_least "$STORE_NAME: workers of both daemons" "$(cut -d' ' -f3 journal | sort -u | wc -l)" 3
     in_time "$STORE_NAME: no check begins later than a second after it" \
         $(($(cut -d' ' -f4 journal | sort -n | tail -1) - paused_ms)) 1300
     is "$STORE_NAME: another job is not paused" \
