@@ -296,6 +296,10 @@ static const struct bench_measure measures[] = {
       .title = "no-op checks of schedules, to the next time",
       .run = run_pass,
       .job = "bench_recur" },
+    { .name = "keyed",
+      .title = "no-op checks that end, of 1,000 concurrency keys",
+      .run = run_pass,
+      .job = "bench_keyed" },
     { .name = "emit", .title = "no-op checks that end with an event", .run = run_pass, .job = "bench_emit" },
     { .name = "emit-heard",
       .title = "  the same, heard by a listener",
@@ -322,6 +326,7 @@ static const struct bench_ratio ratios[] = {
     { .name = "again", .against = { "again-bare-1", "again-bare-2" } },
     { .name = "again", .against = { "again-range-1", "again-range-2" } },
     { .name = "recur", .against = { "again" } },
+    { .name = "keyed", .against = { "end" } },
     { .name = "end", .against = { "loop-1", "loop-2" } },
     { .name = "emit", .against = { "end" } },
     { .name = "emit-heard", .against = { "emit" } },
@@ -347,6 +352,7 @@ static const char jobs_format[] =
     "    bench_end = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_again = { plugin = \"noop\"; settings = { answer = \"again\"; again_after = \"1h\"; }; };\n"
     "    bench_recur = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
+    "    bench_keyed = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_emit = { plugin = \"noop\"; settings = { event = \"bench.emitted\"; }; };\n"
     "    bench_heard = { plugin = \"noop\"; settings = { event = \"bench.heard\"; }; };\n"
     "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; "

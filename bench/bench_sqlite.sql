@@ -34,13 +34,15 @@ DELETE FROM prescient_slot_lease
 'schedule "order %d" every 3600 bias 0.0667 missed run_once'
 
 -- name: add_due
--- The checks of bench_recur are those of schedules, one each, that have run before.
+-- The checks of bench_recur are those of schedules, one each, that have run before; those of
+-- bench_keyed have 1,000 concurrency keys in turn.
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {checks})
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, terms,
-                                  origin)
+                                  origin, concurrency_key)
 SELECT 'orders', CAST(i AS TEXT), '{job}', {slot}, {slot},
        CASE WHEN '{job}' = 'bench_recur' THEN printf({rule}, i) END,
-       CASE WHEN '{job}' = 'bench_recur' THEN printf('%032x', i) END FROM n;
+       CASE WHEN '{job}' = 'bench_recur' THEN printf('%032x', i) END,
+       CASE WHEN '{job}' = 'bench_keyed' THEN 'key ' || (i % 1000) END FROM n;
 ANALYZE
 
 -- name: pass

@@ -21,18 +21,19 @@ judged() {
     fi
 }
 
-# A run of a schedule beside one that moves, by CPU.
-recur() {
+# ratio OF TO LEAST WORDS: of two measurements of prescient bench, by CPU
+ratio() {
     local tmp code=0
     tmp=$(mktemp -d) || return
     chmod 711 "$tmp"
     "$(realpath "${BUILD:-build}/prescient")" --store "$(tests/pg_cluster.sh start "$tmp/pg" fsync=on)" \
-        --quiet --json bench --only again,recur --checks 50000 --rounds 7 >"$tmp/found.json" &&
-        python3 - "$tmp/found.json" <<'PY' || code=$?
+        --quiet --json bench --only "$1,$2" --checks 50000 --rounds 7 >"$tmp/found.json" &&
+        python3 - "$tmp/found.json" "$1" "$3" "$4" <<'PY' || code=$?
 import json, sys
-ratio = [r for r in json.load(open(sys.argv[1]))["ratios"] if r["of"] == "recur"][0]["ratio_by_cpu"]
+file, of, least, words = sys.argv[1:]
+ratio = [r for r in json.load(open(file))["ratios"] if r["of"] == of][0]["ratio_by_cpu"]
 print("{median:.2f} ({least:.2f} to {most:.2f})".format(**ratio))
-sys.exit(0 if ratio["median"] >= 0.9 else "a run of a schedule costs more than 1 / 0.9 of one that moves")
+sys.exit(0 if ratio["median"] >= float(least) else words)
 PY
     tests/pg_cluster.sh stop "$tmp/pg"
     rm -rf "$tmp"
@@ -40,7 +41,8 @@ PY
 }
 
 case ${1:-} in
-recur) recur; exit ;;
+recur) ratio recur again 0.9 "a run of a schedule costs more than 1 / 0.9 of one that moves"; exit ;;
+keyed) ratio keyed end 0.5 "a check with a concurrency key costs more than two without"; exit ;;
 esac
 judged at_once bench/at_once.sh
 judged waiting env WAITING=60000 bench/at_once.sh
@@ -49,6 +51,7 @@ judged listener bench/events.sh listener
 judged notify bench/events.sh notify
 judged stream bench/stream.sh
 judged recur bench/night.sh recur
+judged keyed bench/night.sh keyed
 judged pause bench/pause.sh
 judged schedules bench/schedules.sh
 [ $((passed + failed)) != 0 ] || { echo "bench/night.sh: ONLY='$ONLY' chooses nothing" >&2; exit 2; }
