@@ -183,9 +183,9 @@ read_only_file() {
         }
     fi
     began=$(now_ms)
-    fails_with 69 "readonly/a.db" timeout 30 "${run[@]}" --store "sqlite:$TMP/readonly/a.db" run --slot $SLOT
+    fails_with 77 "readonly/a.db" timeout 30 "${run[@]}" --store "sqlite:$TMP/readonly/a.db" run --slot $SLOT
     in_time "it is said within seconds" "$(($(now_ms) - began))" 15000
-    fails_with 69 "readonly/a.db" timeout 30 \
+    fails_with 77 "readonly/a.db" timeout 30 \
         "${run[@]}" --store "sqlite:$TMP/readonly/a.db" enqueue row k noop +1h
 }
 
