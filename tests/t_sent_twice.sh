@@ -122,7 +122,7 @@ killed() {
     at_most "$STORE_NAME: what came twice was under way at a kill, or answered just before it" \
         $TWICE "$(looked near)"
     # each of them only then: an engine that gets no processor may lose its lease without a kill
-    [ -n "${QUIET:-}" ] || return 0
+    { judges_time && [ -n "${QUIET:-}" ]; } || return 0
     is "$STORE_NAME: and this holds of each of them" \
         "$(looked '[(t, min((k - t for k in kills if k > t), default=None))
                     for v in hooks.values() for t in v[:-1] if not is_near(t)]')" "[]"
