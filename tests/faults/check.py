@@ -191,8 +191,8 @@ QUERIES = {
                "{first_check_at} FROM {T}future_job",
     "event": "SELECT entity_name, entity_key, job_exec, {slot_at}, check_count FROM {T}event WHERE slot_at "
              "IS NOT NULL",
-    "pass": "SELECT {slot_at}, pass, coalesce(held_back, 0) + coalesce(unknown_job, 0) + coalesce(locked, "
-            "0) FROM {T}slot_pass",
+    "pass": "SELECT {slot_at}, pass, coalesce(held_back, 0) + coalesce(unknown_job, 0) + coalesce(busy, "
+            "0) + coalesce(locked, 0) FROM {T}slot_pass",
     "lease": "SELECT count(*) FROM {T}slot_lease",
 }
 MOMENTS = ["slot_at", "next_check_at", "first_check_at"]

@@ -104,10 +104,11 @@ a_case() {
 }
 
 # witness NAME [SETTINGS]: a line of `jobs`: the job that writes each run into the case's journal.
-# Its limits may be given.
+# Its limits may be given. ENDS: it writes the ends of runs, too, into a file of that name.
 witness() {
-    printf '%s = { plugin = "witness"; %s settings = { file = "%s/journal"; event = "ran"; }; };' \
-        "$1" "${2:-batch = 1;}" "$CASE"
+    local ends=${ENDS:+ends = \"$CASE/$ENDS\";}
+    printf '%s = { plugin = "witness"; %s settings = { file = "%s/journal"; event = "ran"; %s }; };' \
+        "$1" "${2:-batch = 1;}" "$CASE" "$ends"
 }
 
 # case_settings [LINE...]: writes prescient.cfg of the case again; JOB_LINES may hold other jobs
@@ -212,11 +213,12 @@ stop_between_writes() {
     return 1
 }
 
-# past_its_lease NAME: that engine is stopped for longer than its leases last, and goes on then.
+# past_its_lease NAME [SECONDS]: that engine is stopped for longer than its leases last, or so long,
+# and goes on then.
 past_its_lease() {
     local pid; pid=$(engine_pid "$1")
     fault_begins STOP "engine:$pid"
-    if stop_between_writes "$pid"; then sleep $((LEASE_S + 1)); else
+    if stop_between_writes "$pid"; then sleep "${2:-$((LEASE_S + 1))}"; else
         fail "$CASE_NAME: engine $1 is stopped between two writes"
     fi
     kill -CONT "$pid"

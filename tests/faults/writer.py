@@ -22,6 +22,9 @@ import subprocess
 import sys
 import time
 
+sys.dont_write_bytecode = True
+import keys
+
 # What the runs of a check do, with how often of a hundred. The n-th run does the n-th; the last one
 # from then on.
 MIXES = {
@@ -83,13 +86,14 @@ class Psql:
         self.url, self.at_once, self.session = url, at_once, None
 
     def commit(self, rows):
-        values = ", ".join("(%s, %s, %s, %d, %s, %d)"
+        values = ", ".join("(%s, %s, %s, %d, %s, %d, %s)"
                            % (quote(r["entity"]), quote(r["key"]), quote(r["job"]), r["at"],
-                              quote(r["payload"]), r["priority"])
+                              quote(r["payload"]), r["priority"],
+                              quote(r["concurrency_key"]) if r["concurrency_key"] else "NULL")
                            for r in rows)
-        call = ("enqueue_now(e, k, j, p::json, 'keep', n)" if self.at_once
-                else "enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n)")
-        sql = ("SELECT count(prescient.%s) FROM (VALUES %s) v (e, k, j, a, p, n);\n"
+        call = ("enqueue_now(e, k, j, p::json, 'keep', n, c)" if self.at_once
+                else "enqueue(e, k, j, to_timestamp(a), p::json, 'keep', n, NULL, c)")
+        sql = ("SELECT count(prescient.%s) FROM (VALUES %s) v (e, k, j, a, p, n, c);\n"
                "\\echo acknowledged :SQLSTATE\n" % (call, values))
         try:
             if not self.session:
@@ -127,14 +131,15 @@ class Sqlite:
             self.db.execute("BEGIN IMMEDIATE")
             if self.at_once:
                 self.db.executemany("INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, "
-                                    "payload, priority) VALUES (?, ?, ?, ?, ?)",
-                                    [(r["entity"], r["key"], r["job"], r["payload"], r["priority"])
-                                     for r in rows])
+                                    "payload, priority, concurrency_key) VALUES (?, ?, ?, ?, ?, ?)",
+                                    [(r["entity"], r["key"], r["job"], r["payload"], r["priority"],
+                                      r["concurrency_key"]) for r in rows])
             else:
                 self.db.executemany("INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, "
-                                    "check_at, payload, priority) VALUES (?, ?, ?, ?, ?, ?)",
+                                    "check_at, payload, priority, concurrency_key) "
+                                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
                                     [(r["entity"], r["key"], r["job"], r["at"], r["payload"],
-                                      r["priority"]) for r in rows])
+                                      r["priority"], r["concurrency_key"]) for r in rows])
             self.db.execute("COMMIT")
         except sqlite3.Error as e:
             self.close()
@@ -155,8 +160,10 @@ class Cli:
     def commit(self, rows):
         text = io.StringIO()
         out = csv.writer(text)
-        out.writerow(["entity_name", "entity_key", "job_exec", "check_at", "payload", "priority"])
-        out.writerows([r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"]] for r in rows)
+        out.writerow(["entity_name", "entity_key", "job_exec", "check_at", "payload", "priority",
+                      "concurrency_key"])
+        out.writerows([r["entity"], r["key"], r["job"], r["at"], r["payload"], r["priority"],
+                       r["concurrency_key"]] for r in rows)
         done = subprocess.run([self.program, "--quiet", "--store", self.url, "enqueue", "--from", "-"],
                               input=text.getvalue(), text=True,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -179,7 +186,8 @@ def batch_of(a, rnd, first, n):
         rows.append({"entity": "row", "key": key, "job": rnd.choice(a.job),
                      "at": int(now + rnd.uniform(*a.ahead)) + 1,
                      "payload": json.dumps(deeds(rnd, a.mix, a.most_ms, now)),
-                     "priority": rnd.choice(a.priority)})
+                     "priority": rnd.choice(a.priority),
+                     "concurrency_key": keys.key_of(i, a.keys)})
     return rows
 
 
@@ -243,6 +251,8 @@ def main():
     p.add_argument("--job", action="append", help="names of jobs, one picked for each (witness)")
     p.add_argument("--priority", action="append", type=int,
                    help="one picked for each (0, and sometimes 5 or -3); a page of checks has one")
+    p.add_argument("--keys", type=int, default=0,
+                   help="so many concurrency keys, which the checks have in turn (0: none)")
     p.add_argument("--by", choices=["sql", "cli"], default="sql")
     p.add_argument("--at-once", action="store_true", help="by sql: they are wanted in the next second")
     p.add_argument("--patient", action="store_true",

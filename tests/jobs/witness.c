@@ -9,7 +9,8 @@
  * The payload is a JSON string, or an array of strings: the n-th run of a check (AGAINs and
  * failures counted) does what the n-th one says, and the last one from then on. A string holds
  * deeds with a comma between them ("sleep 200, again 3"); without a payload it is "done".
- * Settings: file = the file; event = emitted with each answer. */
+ * Settings: file = the file; event = emitted with each answer; ends = a file that gets a line when
+ * a run ends: CLOCK_BOOTTIME, pid of the worker, entity, key. */
 #include <prescient/job.h>
 
 #include <ctype.h>
@@ -26,7 +27,7 @@
 struct witness {
     const struct prescient_host *host;
     const char *event;              /* setting; NULL: none */
-    int fd;
+    int fd, ends;                   /* ends: -1: it has no such file */
     pid_t engine;
 };
 
@@ -249,15 +250,37 @@ static int write_line(const struct witness *job, const struct prescient_check *c
     return write(job->fd, line, n) == (ssize_t)n ? 0 : -1;
 }
 
+static int write_end(const struct witness *job, const struct prescient_check *c)
+{
+    char line[4 * 4096];
+    size_t n = (size_t)sprintf(line, "%lld\t%d\t", (long long)clock_us(CLOCK_BOOTTIME), (int)getpid());
+    n = add_text(line, n, c->entity_name, strlen(c->entity_name));
+    n = add_text(line, n, c->entity_key, strlen(c->entity_key));
+    line[n - 1] = '\n';
+    return write(job->ends, line, n) == (ssize_t)n ? 0 : -1;
+}
+
 /* ---- the plug-in ---- */
+
+static int open_to_append(const char *file)
+{
+    return open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+}
 
 static int witness_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
 {
-    const char *file = host->setting(host, "file");
+    const char *file = host->setting(host, "file"), *ends = host->setting(host, "ends");
     struct witness *job = calloc(1, sizeof *job);
-    if (!job || !file || (job->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) < 0) {
+    if (!job || !file || (job->fd = open_to_append(file)) < 0) {
         free(job);
         snprintf(why, why_size, "cannot write to setting file = %s", file ? file : "(not set)");
+        return -1;
+    }
+    job->ends = ends ? open_to_append(ends) : -1;
+    if (ends && job->ends < 0) {
+        close(job->fd);
+        free(job);
+        snprintf(why, why_size, "cannot write to setting ends = %s", ends);
         return -1;
     }
     job->host = host;
@@ -271,6 +294,8 @@ static void witness_close(void *state)
 {
     struct witness *job = state;
     close(job->fd);
+    if (job->ends >= 0)
+        close(job->ends);
     free(job);
 }
 
@@ -288,6 +313,8 @@ static void witness(void *state, const struct prescient_check *check, struct pre
     if (job->event)
         job->host->emit(job->host, answer, job->event, NULL);
     run_step(&run, from, to);
+    if (job->ends >= 0 && write_end(job, check))
+        prescient_fail(answer, "cannot write to the file of ends");
 }
 
 static void witness_many(void *state, const struct prescient_check *checks, int n,
