@@ -17,10 +17,10 @@ measured() { json "' '.join(m['name'] for m in j['measures'])" <bench.json; }
 only_pg="enqueue enqueue-bare enqueue-unwaited enqueue-bigint enqueue-uuid enqueue-interval"
 only_pg+=" enqueue-words enqueue-jsonb enqueue-unwaited-bare enqueue-unwaited-plain"
 only_pg+=" bulk bulk-bare end end-bare-1 end-bare-2 end-range-1 end-range-2 loop-1 loop-2"
-only_pg+=" again again-bare-1 again-bare-2 again-range-1 again-range-2 recur emit"
+only_pg+=" again again-bare-1 again-bare-2 again-range-1 again-range-2 recur keyed emit"
 only_pg+=" emit-heard look-one look-many look-sql"
 only_sqlite="enqueue enqueue-bare bulk bulk-bare end end-bare-1 again again-bare-1"
-only_sqlite+=" recur emit emit-heard look-one look-many look-sql"
+only_sqlite+=" recur keyed emit emit-heard look-one look-many look-sql"
 
 schemas() {
     psql -qXAt "$PRESCIENT_STORE" \
