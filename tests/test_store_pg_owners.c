@@ -141,6 +141,28 @@ static void what_others_own_or_may_make_in_ones_own_schema_is_told(void)
     pgfx.st = own;
 }
 
+/* Nobody else who has the rights of a superuser is trusted: others may have them by him. */
+static void what_a_superuser_owns_is_used_and_what_a_member_of_his_owns_is_not(void)
+{
+    WITH_ROLES();
+    struct store *own = pgfx.st;
+    pgfx.st = pgfx_new_store(&(struct store_options){ .url = pg_roles.runner_url });
+    PQclear(pgfx_ask(pgfx.app, "CREATE ROLE prescient_test_chief SUPERUSER"));
+    PQclear(pgfx_ask(pgfx.app,
+                     "ALTER FUNCTION prescient.slot_floor(timestamptz) OWNER TO prescient_test_chief"));
+    RC_IS(0, hello());
+    PQclear(pgfx_ask(pgfx.app, "ALTER ROLE prescient_test_chief NOSUPERUSER"));
+    PQclear(pgfx_ask(pgfx.app, "GRANT postgres TO prescient_test_chief"));
+    store_free(pgfx.st);
+    pgfx.st = pgfx_new_store(&(struct store_options){ .url = pg_roles.runner_url });
+    REFUSED(hello(), "function 'slot_floor' of schema 'prescient' belongs to role 'prescient_test_chief'");
+    PQclear(pgfx_ask(pgfx.app, "ALTER FUNCTION prescient.slot_floor(timestamptz) OWNER TO postgres"));
+    PQclear(pgfx_ask(pgfx.app, "DROP ROLE prescient_test_chief"));
+    RC_IS(0, hello());
+    store_free(pgfx.st);
+    pgfx.st = own;
+}
+
 /* Whose the schema is when he has given all in it away, he can still replace it. */
 static void a_migration_wants_a_schema_of_its_users_own(void)
 {
@@ -228,6 +250,7 @@ static void of_many_who_make_a_schema_at_once_each_step_is_made_by_one(void)
 static const struct test tests[] = {
     TEST(nothing_in_a_schema_of_somebody_else_is_touched),
     TEST(a_schema_of_the_role_that_the_settings_name_is_used),
+    TEST(what_a_superuser_owns_is_used_and_what_a_member_of_his_owns_is_not),
     TEST(what_others_own_or_may_make_in_ones_own_schema_is_told),
     TEST(a_migration_wants_a_schema_of_its_users_own),
     TEST(nobody_who_can_merely_connect_holds_up_a_migration),

@@ -93,10 +93,11 @@ SELECT {silence_settings} AS silence, {pinned} AS pinned, pg_backend_pid() <> :b
 -- the user, the schema's owner, and the first untrusted role with its object: a role that owns the
 -- schema or an object in it, or may create in it, and is not allowed to have the user's rights.
 -- Only catalogs are read, and no views of them: each command begins with this statement, and most
--- of its time is the planner's. A superuser is whoever has the rights of role 10, the first one of
--- each cluster. pg_database_owner stands for the database's owner alone. A role that the user is a
--- member of is untrusted: its other members do not have the user's rights. has_role: whether the
--- user has the rights of :role, the one that has those that this program needs.
+-- of its time is the planner's. A superuser has the rights of any role, also of 1, which is none:
+-- so nobody has them by being its member. pg_database_owner stands for the database's owner alone.
+-- A role that the user is a member of is untrusted: its other members do not have the user's
+-- rights. has_role: whether the user has the rights of :role, the one that has those that this
+-- program needs.
 -- in: schema_owner text, role text
 -- out: asker text, owner text, kind text, name text, who text, has_role bool
 WITH ns AS MATERIALIZED (
@@ -122,7 +123,7 @@ wrong AS (
     SELECT t.kind, t.name, CASE t.owner WHEN 0 THEN 'everybody' ELSE pg_get_userbyid(t.owner) END AS who
       FROM things t, ns
      WHERE t.owner <> ns.datdba AND pg_get_userbyid(t.owner) <> ALL (ARRAY[current_user, :schema_owner])
-       AND NOT pg_has_role(t.owner, 10, 'USAGE')
+       AND NOT pg_has_role(t.owner, 1, 'USAGE')
      ORDER BY t.place, t.name LIMIT 1)
 SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, coalesce(w.kind, '') AS kind,
        coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who,
