@@ -41,7 +41,8 @@ DECLARE
     of_all CONSTANT text[] := '{slot_length_s,slot_floor,slot_ceil,slot_next,slot_for,slot_fine_next,'
         'bucket_of,pending,schema_state}';
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
-        'resolve_doubt,filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,slot_loads}';
+        'resolve_doubt,filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,'
+        'slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
         'open_work,events_withheld,event_of}';
