@@ -3368,11 +3368,6 @@ SELECT prescient.slot_length_s() AS length_s
 -- out: moved int8
 SELECT prescient.set_slot_length(:length_s) AS moved
 
--- name: make_days
--- in: days int4
--- out: made int4
-SELECT prescient.keep_history_days(:days) AS made
-
 -- name: note_history
 -- Gives a database that was restored or switched to a history of its own, and moves up sequences
 -- that are behind. It compares every check's id if that is quick, or if a problem was found.

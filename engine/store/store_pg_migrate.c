@@ -1,5 +1,5 @@
 /* store_pg_migrate.c - creates and upgrades a schema of PostgreSQL: the calls that migrate.h needs,
- * then rights, slot length and days. Several processes may try at once. Blocks. */
+ * then rights and slot length. Several processes may try at once. Blocks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,6 @@
 #include "migrate.h"
 #include "store_pg.h"
 
-#define DAYS_AHEAD 1                        /* today and tomorrow; whoever runs first makes the others */
 #define TRIES 5
 
 /* ---- a transaction in which nobody else migrates --------------------------------------------- */
@@ -295,22 +294,14 @@ static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_
 static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
                         struct err *err)
 {
-    struct pg_make_days_in days = { .days = DAYS_AHEAD };
-    struct pg_make_days_out made = { 0 };
     int rc = note_absent_roles(pg, conn, o, err);
     if (rc < 0)
         return rc;
     rc = settle_slot_length(pg, conn, o, is_new, err);
-    if (rc < 0)
-        return rc;
-    rc = pg_ask(pg, conn, PG_MAKE_DAYS, &days, &made, err);
-    if (rc < 0)
-        return rc;
-    return note_history(pg, conn, o, err);
+    return rc < 0 ? rc : note_history(pg, conn, o, err);
 }
 
-/* In the transaction that creates the schema: nobody sees it without its days, or with slots of
- * another length. */
+/* In the transaction that creates the schema: nobody sees it with slots of another length. */
 static int migration_complete(void *ctx, struct err *err)
 {
     struct pg_migration *m = ctx;
