@@ -11,16 +11,19 @@ SLOT=1700000100
 SEED=${SEED:-$((($(now_ms) ^ $$) & 32767))}
 echo "# SEED=$SEED"
 
-# a_full_slot CHECKS [PAUSE_US]: each takes so long
+# a_full_slot CHECKS PAUSE_US HOLD_AFTER: each takes so long, and a worker comes no further than so
+# many while the file `held` is there: however late it is killed or stopped, there is more to do.
 a_full_slot() {
     RANDOM=$SEED                        # each shell has its own
     LEASE_S=2 TRUST_MS=1000
     [ "$STORE_NAME" = postgresql ] || LEASE_S=1 TRUST_MS=500
     settings "lease = \"${LEASE_S}s\"; trust = \"${TRUST_MS}ms\";" \
         "jobs = { journal = { plugin = \"journal\"; settings = { file = \"$TMP/journal\";
-                event = \"ran\"; pause_us = ${2:-500}; }; }; };"
+                event = \"ran\"; pause_us = $2;
+                hold = \"$TMP/held\"; hold_after = $3; }; }; };"
     a_clean_store
     : >journal
+    : >held
     CHECKS=$1
     fill "$CHECKS" $SLOT journal
 }
@@ -77,8 +80,7 @@ killed_engine() {
         # nothing to do.
         [ "$STORE_NAME" = postgresql ] || wait_until $((LEASE_S + 1)) leases_are_over
     done
-    # On a machine with other work an engine gets further before it is killed than was meant, and
-    # there is less to kill.
+    rm held
     at_least "$STORE_NAME: engines that lived when they were killed" "$killed" $((kills / 2))
     at_least "$STORE_NAME: of these, some had workers" "$had_workers" $((kills / 4))
     echo "# $STORE_NAME: $(archived) were done by then"
@@ -103,10 +105,10 @@ leases_are_over() {
 
 kill_engines() {
     if [ "$STORE_NAME" = postgresql ]; then
-        a_full_slot 10000 2000
+        a_full_slot 10000 2000 $((10000 / 20 / $(nproc)))
         killed_engine 20 400
     else
-        a_full_slot 3000 2000
+        a_full_slot 3000 2000 $((3000 / 4 / $(nproc)))
         killed_engine 4 400
     fi
 }
@@ -119,7 +121,7 @@ has_run_a_check() { awk -v w="$1" '$3 == w { found = 1; exit } END { exit !found
 
 kill_workers() {
     local kills=0 pid workers worker
-    a_full_slot 3000 3000               # seconds of work, however slow the killer is
+    a_full_slot 3000 3000 100
     start engine "$P" --json run --slot $SLOT
     pid=$(pid_of engine)
     while alive engine && [ $kills -lt 12 ]; do
@@ -130,6 +132,7 @@ kill_workers() {
         has_run_a_check "$worker" || continue
         kill -KILL "$worker" 2>/dev/null && kills=$((kills + 1))
     done
+    rm held
     join_within 60 engine
     local crashed; crashed=$(q "SELECT count(*) FROM {future_job_run} WHERE outcome = 'crashed'")
     echo "# $STORE_NAME: $kills workers killed, $crashed checks crashed"
@@ -165,12 +168,13 @@ stop_between_writes() {
 
 stopped_engine() {
     local stopped woken late worker
-    a_full_slot 4000
+    a_full_slot 4000 500 400
     start frozen "$P" --json run --slot $SLOT
     ok "$STORE_NAME: the first engine is at work" wait_until 10 archived_at_least 300
     ok "$STORE_NAME: it is stopped" stop_between_writes "$(pid_of frozen)"
     stopped=$(boot_ms)
     ok "$STORE_NAME: its leases run out" wait_until $((LEASE_S + 2)) leases_are_over
+    rm held
     is "$STORE_NAME: it still has checks" "$([ "$(pending)" -gt 0 ] && echo yes)" yes
     ok "$STORE_NAME: another takes over" wait_until 30 sweep_once
     is "$STORE_NAME: and settles all that was left" "$(archived) $(pending)" "$CHECKS 0"

@@ -12,12 +12,15 @@ struct journal {
     const char *event;              /* setting: emitted with each answer; NULL: none */
     long pause_us;                  /* setting: how long a check takes */
     const char *hold;               /* setting: a file; while it is there, no check ends. NULL: none */
+    long hold_after;                /* setting: checks of this worker that `hold` leaves alone */
+    long runs;                      /* of this worker */
     int fd;
 };
 
 static int journal_open(const struct prescient_host *host, void **state, char *why, size_t why_size)
 {
     const char *file = host->setting(host, "file"), *pause = host->setting(host, "pause_us");
+    const char *hold_after = host->setting(host, "hold_after");
     struct journal *j = calloc(1, sizeof *j);
     if (!j || !file || (j->fd = open(file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644)) < 0) {
         free(j);
@@ -28,6 +31,7 @@ static int journal_open(const struct prescient_host *host, void **state, char *w
     j->event = host->setting(host, "event");
     j->pause_us = pause ? atol(pause) : 0;
     j->hold = host->setting(host, "hold");
+    j->hold_after = hold_after ? atol(hold_after) : 0;
     *state = j;
     return 0;
 }
@@ -63,7 +67,8 @@ static void journal_exec(void *state, const struct prescient_check *check, struc
     }
     if (j->pause_us)
         nanosleep(&pause, NULL);
-    wait_while_held(j->hold);
+    if (j->runs++ >= j->hold_after)
+        wait_while_held(j->hold);
     if (j->event)
         j->host->emit(j->host, answer, j->event, NULL);
     prescient_done(answer);
