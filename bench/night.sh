@@ -54,6 +54,7 @@ judged recur bench/night.sh recur
 judged keyed bench/night.sh keyed
 judged pause bench/pause.sh
 judged schedules bench/schedules.sh
+judged init bench/init.sh
 [ $((passed + failed)) != 0 ] || { echo "bench/night.sh: ONLY='$ONLY' chooses nothing" >&2; exit 2; }
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -412,6 +412,7 @@ static void a_schema_of_another_name_and_unprepared_statements_work(void)
     pgfx.st = pgfx_new_store(&(struct store_options){ .schema = "bench_1", .unprepared = true });
     struct migrate_options options = { .slot_length_s = 60 };
     CU_ASSERT(store_migrate(pgfx.st, &options, &pgfx.err) > 0);
+    SQL_IS("1", "SELECT bench_1.keep_history_days(0)");
     SQL_IS("new",
            "SELECT (bench_1.file_check('e', '1', 'look', to_timestamp(%" PRId64
            "), NULL, 'keep', 0, to_timestamp(%" PRId64 "))).outcome",

@@ -3339,8 +3339,9 @@ CREATE TABLE prescient.migration (version integer PRIMARY KEY, name text NOT NUL
     oldest_engine integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT clock_timestamp())
 
 -- name: has_migrations
--- out: has bool
-SELECT to_regclass('prescient.migration') IS NOT NULL AS has
+-- out: has_schema bool, has bool
+SELECT to_regnamespace('prescient_schema') IS NOT NULL AS has_schema,
+       to_regclass('prescient.migration') IS NOT NULL AS has
 
 -- name: schema_version
 -- oldest_engine: the newest migration that a program must know to work with this schema.
@@ -3392,7 +3393,7 @@ DECLARE
     part text;
 BEGIN
     FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
-        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = part);
+        CONTINUE WHEN to_regrole(part) IS NOT NULL;
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', part);
         EXCEPTION

@@ -54,13 +54,12 @@ static int make_place(struct pg_store *pg, PGconn *conn, bool has_schema, struct
 static int take_place(struct pg_store *pg, PGconn *conn, struct err *err)
 {
     struct pg_has_migrations_out table = { 0 };
-    int has_schema = pg_ask_owners(pg, conn, true, err);
-    if (has_schema < 0)
-        return has_schema;
     int rc = pg_ask(pg, conn, PG_HAS_MIGRATIONS, NULL, &table, err);
+    if (rc >= 0 && table.has_schema)
+        rc = pg_ask_owners(pg, conn, true, err);
     if (rc < 0)
         return rc;
-    return table.has ? lock_migrations(pg, conn, err) : make_place(pg, conn, has_schema, err);
+    return table.has ? lock_migrations(pg, conn, err) : make_place(pg, conn, table.has_schema, err);
 }
 
 /* Schema or table are there already, or their names were taken by a transaction that has just
@@ -274,10 +273,14 @@ static int settle_slot_length(struct pg_store *pg, PGconn *conn, const struct mi
     return 0;
 }
 
-static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, struct err *err)
+/* What was made in this transaction has one history, which its migrations have noted. */
+static int note_history(struct pg_store *pg, PGconn *conn, const struct migrate_options *o, bool is_new,
+                        struct err *err)
 {
     struct pg_note_restored_out restored = { 0 };
     struct pg_note_history_out row = { 0 };
+    if (is_new && !o->restored)
+        return 0;
     int rc = o->restored ? pg_ask(pg, conn, PG_NOTE_RESTORED, NULL, &restored, err) : 0;
     if (rc < 0)
         return rc;
@@ -298,7 +301,7 @@ static int put_in_order(struct pg_store *pg, PGconn *conn, const struct migrate_
     if (rc < 0)
         return rc;
     rc = settle_slot_length(pg, conn, o, is_new, err);
-    return rc < 0 ? rc : note_history(pg, conn, o, err);
+    return rc < 0 ? rc : note_history(pg, conn, o, is_new, err);
 }
 
 /* In the transaction that creates the schema: nobody sees it with slots of another length. */

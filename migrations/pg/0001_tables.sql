@@ -21,6 +21,35 @@
 -- "prescient." stands for the schema that the program was told to use. Times are UTC: nothing here
 -- asks for a time zone. The build makes the COMMENT of a column from the lines above it.
 
+-- ---- the roles ----------------------------------------------------------------------------------
+-- Roles belong to the cluster, not to the database: they may exist already, and this user may not
+-- be allowed to create them. Then the schema works for its owner alone, and a notice says so. Each
+-- function is prescient_engine's as it is made: given later, it would be written once more. What
+-- else the roles may do, 0015_roles says.
+
+DO $$
+DECLARE
+    part text;
+BEGIN
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
+        CONTINUE WHEN pg_catalog.to_regrole(part) IS NOT NULL;
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', part);
+        EXCEPTION
+            WHEN insufficient_privilege THEN
+                RAISE NOTICE 'prescient: role % was not created, as this user may not create roles; grant '
+                             'rights by hand', part;
+            WHEN duplicate_object OR unique_violation THEN
+                NULL;       -- another database's schema was being created at the same moment
+        END;
+    END LOOP;
+    IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
+        ALTER DEFAULT PRIVILEGES IN SCHEMA prescient_schema GRANT EXECUTE ON FUNCTIONS TO prescient_engine;
+    END IF;
+END $$;
+
+-- ---- what all must agree on ---------------------------------------------------------------------
+
 CREATE TABLE prescient.setting (
     -- slot_length_s, pause_changes, swept_until, ...
     name text PRIMARY KEY,

@@ -1,5 +1,6 @@
 -- 0004_days - the tables that are split by days: their days are created ahead, indexed when they
--- are over, and dropped when they are old.
+-- are over, and dropped when they are old. None is made here: init makes the first ones behind the
+-- migrations, and an engine or an application that finds none does so, too.
 
 -- The first one's lock decides who creates days.
 CREATE FUNCTION prescient.tables_by_day() RETURNS text[]
@@ -146,6 +147,3 @@ BEGIN
     END IF;
     RETURN part;
 END $$;
-
--- Those after tomorrow are made by whoever runs first: init, behind this, or an engine.
-SELECT prescient.keep_history_days(1);

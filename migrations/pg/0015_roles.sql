@@ -1,10 +1,8 @@
 -- 0015_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
 -- table, prescient_engine runs checks, prescient_reader reads the views.
 --
--- Roles belong to the cluster, not to the database: they may exist already, and this user may not
--- be allowed to create them. Then the schema works for its owner alone, and a notice says so. init
--- and migrate repair these rights each time (`things` in store_pg.sql has them, too; a test
--- finds what is missing here).
+-- 0001_tables has made the roles, or there are none. init and migrate repair these rights each time
+-- (`things` in store_pg.sql has them, too; a test finds what is missing here).
 
 -- Every new function is open to everybody until this.
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA prescient_schema FROM PUBLIC;
@@ -17,24 +15,6 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
     prescient.places, prescient.concurrency_limits
     FROM PUBLIC;
-
-DO $$
-DECLARE
-    part text;
-BEGIN
-    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
-        CONTINUE WHEN EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = part);
-        BEGIN
-            EXECUTE format('CREATE ROLE %I NOLOGIN', part);
-        EXCEPTION
-            WHEN insufficient_privilege THEN
-                RAISE NOTICE 'prescient: role % was not created, as this user may not create roles; grant '
-                             'rights by hand', part;
-            WHEN duplicate_object OR unique_violation THEN
-                NULL;       -- another database's schema was being created at the same moment
-        END;
-    END LOOP;
-END $$;
 
 DO $$
 DECLARE
@@ -51,26 +31,26 @@ BEGIN
     -- by their names, for which there is an index: a look through all functions of the database
     -- takes longer than the rights themselves
     FOR given IN
-        SELECT r.rolname AS role, (SELECT string_agg(p.oid::regprocedure::text, ', ')
-                                     FROM pg_catalog.pg_proc p
-                                    WHERE p.proname = ANY (w.names)
-                                      AND p.pronamespace = 'prescient_schema'::regnamespace) AS calls
+        SELECT w.role, (SELECT string_agg(p.oid::regprocedure::text, ', ')
+                          FROM pg_catalog.pg_proc p
+                         WHERE p.proname = ANY (w.names)
+                           AND p.pronamespace = 'prescient_schema'::regnamespace) AS calls
           FROM (VALUES ('prescient_enqueuer', of_all || of_enqueuer),
                        ('prescient_reader', of_all || of_reader)) w (role, names)
-          JOIN pg_catalog.pg_roles r ON r.rolname = w.role LOOP
+         WHERE pg_catalog.to_regrole(w.role) IS NOT NULL LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', given.calls, given.role);
     END LOOP;
 
-    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_enqueuer') THEN
+    IF pg_catalog.to_regrole('prescient_enqueuer') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_enqueuer;
     END IF;
-    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_reader') THEN
+    IF pg_catalog.to_regrole('prescient_reader') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
         GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.events,
             prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
             prescient.places, prescient.concurrency_limits TO prescient_reader;
     END IF;
-    IF EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.rolname = 'prescient_engine') THEN
+    IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_engine;
         GRANT SELECT, INSERT, UPDATE, DELETE ON prescient.setting, prescient.future_job,
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
@@ -83,7 +63,9 @@ BEGIN
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;
-        GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;
+        -- which they had from the moment they were made
+        ALTER DEFAULT PRIVILEGES IN SCHEMA prescient_schema
+            REVOKE EXECUTE ON FUNCTIONS FROM prescient_engine;
         REVOKE EXECUTE ON FUNCTION prescient.set_slot_length(integer), prescient.refuse_key_change(),
             prescient.require_schedule(), prescient.note_restored(),
             prescient.begin_generation(bigint, integer, timestamptz, boolean),
