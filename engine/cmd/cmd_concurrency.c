@@ -47,7 +47,7 @@ static int concurrency_main(struct app *app, const struct args *args)
     if (app_rows(app, "concurrency", params, 2, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
-    bool is_found = !outcome || strcmp(outcome, "not_found");
+    bool is_found = !outcome || strcmp(outcome, "not_found") != 0;
     if (app->json)
         report_print_object(app, rows_object(&rows, 0));
     else

@@ -38,8 +38,8 @@ struct place {
 enum key_list { KEY_TO_ASK, KEY_ASKED_LATER, KEY_BUSY, KEY_LISTS, KEY_IN_NONE = KEY_LISTS };
 
 struct place_key {
-    char *text;
-    TAILQ_HEAD(, keyed_check) waiting;
+    const char *text;               /* behind the struct */
+    TAILQ_HEAD(key_queue, keyed_check) waiting;
     int nwaiting;
     int nplaces, nheld;             /* places of it that are not free, and those that are held */
     int32_t most;                   /* places that the key has, as far as is known */
@@ -81,19 +81,19 @@ static int by_text(const void *a, const void *b)
 
 static struct place_key *find_key(const struct places *p, const char *text)
 {
-    struct place_key sought = { .text = (char *)(uintptr_t)text };
+    struct place_key sought = { .text = text };
     struct place_key **found = tfind(&sought, &p->keys, by_text);
     return found ? *found : NULL;
 }
 
 static struct place_key *add_key(struct places *p, const char *text)
 {
-    struct place_key *key = calloc(1, sizeof *key);
-    if (key)
-        key->text = strdup(text);
-    if (!key || !key->text || !tsearch(key, &p->keys, by_text)) {
-        if (key)
-            free(key->text);
+    size_t size = strlen(text) + 1;
+    struct place_key *key = calloc(1, sizeof *key + size);
+    if (!key)
+        return NULL;
+    key->text = memcpy(key + 1, text, size);
+    if (!tsearch(key, &p->keys, by_text)) {
         free(key);
         return NULL;
     }
@@ -131,7 +131,6 @@ static void consider(struct places *p, struct place_key *key)
     if (key->nwaiting || key->nplaces)
         return;
     tdelete(key, &p->keys, by_text);
-    free(key->text);
     free(key);
 }
 
@@ -147,19 +146,19 @@ static void enqueue(struct keyed_check *k, struct place_key *key, bool first)
         key->lasts_s = k->lasts_s;
 }
 
-static void dequeue(struct keyed_check *k)
+static void dequeue(struct place_key *key, struct keyed_check *k)
 {
-    TAILQ_REMOVE(&k->queue->waiting, k, in_queue);
-    k->queue->nwaiting--;
+    TAILQ_REMOVE(&key->waiting, k, in_queue);
+    key->nwaiting--;
     k->queue = NULL;
 }
 
 /* One that was decided without a run meanwhile (paused, or its job is gone) waits no more. */
-static struct keyed_check *first_waiting(const struct place_key *key)
+static struct keyed_check *first_waiting(struct place_key *key)
 {
     struct keyed_check *k;
     while ((k = TAILQ_FIRST(&key->waiting)) && k->page->checks[k->index].state != CHECK_KEYED)
-        dequeue(k);
+        dequeue(key, k);
     return k;
 }
 
@@ -216,7 +215,7 @@ static void use(struct places *p, struct place *place)
         p->renew_us = 0;
         return;
     }
-    dequeue(first);
+    dequeue(key, first);
     place->check = first;
     first->place = place;
     page_admit(first);
@@ -286,7 +285,7 @@ void places_leave(struct places *p, struct page *page)
         struct place_key *key = k ? k->queue : NULL;
         if (!key)
             continue;
-        dequeue(k);
+        dequeue(k->queue, k);
         consider(p, key);
     }
 }
@@ -310,7 +309,7 @@ struct keyed_check *places_next_busy(struct places *p, int64_t *most_s)
         return NULL;
     *most_s = put_off_s(key);
     key->nput_off++;
-    dequeue(k);
+    dequeue(key, k);
     consider(p, key);
     return k;
 }
@@ -400,6 +399,8 @@ static void take_over(struct places *p, const struct call *call, int i)
 {
     struct place *place = free_place(p);
     const struct store_place *r = &call->request[i];
+    if (!place)                         /* no more were asked for than there is room for */
+        return;
     *place = (struct place){
         .key = call->keys[i], .number = r->number, .lasts_s = r->lasts_s, .token = r->token,
         .sent_us = call->sent_us, .sent_boot_us = call->sent_boot_us,
@@ -539,15 +540,9 @@ struct places *places_new(const struct places_options *options)
     return p;
 }
 
-static void free_key(void *key)
-{
-    free(((struct place_key *)key)->text);
-    free(key);
-}
-
 void places_free(struct places *p)
 {
     if (p)
-        tdestroy(p->keys, free_key);
+        tdestroy(p->keys, free);
     free(p);
 }
