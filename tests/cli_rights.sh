@@ -109,7 +109,8 @@ has "and is told what it is not shown" "$(cat .said)" \
     "without the column 'payload': this user may read the views only (role prescient_reader)"
 is "the owner sees the payload" "$(on postgres list orders 77 --json | json 'j[0]["payload"]["card"]')" \
     4111
-for report in "list" "list orders" "history" "runs" "events" "slots" "passes" "status" "show orders 77"; do
+for report in "list" "list orders" "history" "runs" "events" "slots" "passes" "status" "show orders 77" \
+    "status --by job" "status --slow 5s"; do
     for how in "" "--json" "--now 2099-01-01"; do
         # shellcheck disable=SC2086
         ok "a reader: $report $how" on "$reader" $report $how

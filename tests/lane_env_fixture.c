@@ -43,6 +43,8 @@ static struct plan_env plan_env_of(struct lane_env_fixture *x)
         .health = &x->health,
         .shutdown = &x->shutdown,
         .trouble = &x->trouble,
+        .run_hours = x->run_hours,
+        .long_runs = &x->long_runs,
         .totals = &x->totals,
         .agenda = &x->agenda,
         .wake = &x->wake_plan,
@@ -69,6 +71,9 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
     x->random = 1;
     x->places = places_new(&(struct places_options){ .health = &x->health });
     CU_ASSERT_PTR_NOT_NULL_FATAL(x->places);
+    x->run_hours = run_hours_new(owner);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(x->run_hours);
+    x->long_runs = (struct long_runs){ .clocks = &x->clocks };
     x->env = (struct lane_env){
         .settings = &x->settings,
         .log = &x->log,
@@ -85,6 +90,8 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .pace = &x->pace,
         .pausing = &x->pausing,
         .places = x->places,
+        .run_hours = x->run_hours,
+        .long_runs = &x->long_runs,
         .errands = &x->errands,
         .shutdown = &x->shutdown,
         .totals = &x->totals,
@@ -105,6 +112,7 @@ void lane_env_end(struct lane_env_fixture *x)
 {
     leased_bucket_release(&x->bucket);
     places_free(x->places);
+    run_hours_free(x->run_hours);
     targets_release(&x->targets);
     targets_release(&x->fine_targets);
     jobs_release(&x->jobs);

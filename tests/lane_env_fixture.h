@@ -25,6 +25,8 @@ struct lane_env_fixture {
     struct pace pace;
     struct pausing pausing;         /* nothing is paused */
     struct places *places;
+    struct run_hours *run_hours;
+    struct long_runs long_runs;
     struct errands errands, fine_errands;
     struct shutdown shutdown;
     struct totals totals;

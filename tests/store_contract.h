@@ -311,6 +311,15 @@
     X(other_engines_are_counted_while_their_notes_count)                                                     \
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
     X(a_note_without_listeners_is_refused)                                                                   \
+    /* contract_run_hours.c */                                                                               \
+    X(hours_that_are_written_again_count_once)                                                               \
+    X(hours_of_several_engines_are_added_up)                                                                 \
+    X(hours_before_the_one_asked_for_do_not_count)                                                           \
+    X(percentiles_are_within_a_tenth)                                                                        \
+    X(no_percentile_is_above_the_longest)                                                                    \
+    X(classes_have_the_same_middle_everywhere)                                                               \
+    X(prune_drops_hours_that_are_old)                                                                        \
+    X(runs_that_go_on_are_those_that_were_noted_last)                                                        \
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \
     X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \

@@ -175,7 +175,9 @@ bool fixture_begin(void)
                 "DELETE FROM prescient.pause; DELETE FROM prescient.cursor;"
                 "DELETE FROM prescient.engine_seen; DELETE FROM prescient.future_job_history;"
                 "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
-                "DELETE FROM prescient.slot_load; DELETE FROM prescient.setting "
+                "DELETE FROM prescient.slot_load; DELETE FROM prescient.run_hour;"
+                "DELETE FROM prescient.run_now;"
+                "DELETE FROM prescient.setting "
                 "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at'); "
                 "SELECT prescient.keep_history_days(1)");
         made = open_store();

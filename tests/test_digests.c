@@ -141,7 +141,9 @@ static void the_settings_say_which_checks_there_are(void)
                        "{ events = \"*\"; job = \"j\"; }, { name = \"day\"; events = \"*\"; job = \"j\"; "
                        "digest = \"cron 0 8 * * *\"; }, { name = \"lost\"; events = \"*\"; job = \"j\"; "
                        "digest = \"cron 0 8 * * *\"; timezone = \"No/Where\"; } );");
-    struct errand_env env = { &x.settings, &x.log, &x.clocks, &x.zones, NULL, NULL };
+    struct errand_env env = {
+        .settings = &x.settings, .log = &x.log, .clocks = &x.clocks, .zones = &x.zones
+    };
     struct store_keep_digests k = STORE_KEEP_DIGESTS_INIT;
     digests_fill(&env, fixture_now_us, &k);
     int64_t now = clocks_now(&x.clocks, fixture_now_us);

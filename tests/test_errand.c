@@ -17,7 +17,22 @@ static void fatal(void *ctx, int rc, const char *text)
 }
 
 static struct err ended;                /* the failure that ended the engine */
-static const struct errand_env env = { &settings, NULL, &clocks, NULL, fatal, &ended };
+static struct errand_env env = { .settings = &settings, .clocks = &clocks, .fatal = fatal, .ctx = &ended };
+
+static int setup(void)
+{
+    static const unsigned char owner[STORE_OWNER_SIZE];
+    static struct long_runs long_runs = { .clocks = &clocks };
+    env.long_runs = &long_runs;
+    env.run_hours = run_hours_new(owner);
+    return env.run_hours ? settings_fixture_setup() : -1;
+}
+
+static int teardown(void)
+{
+    run_hours_free(env.run_hours);
+    return settings_fixture_teardown();
+}
 
 static bool gives(struct errands *all, enum errand_kind kind)
 {
@@ -74,7 +89,8 @@ static void each_kind_is_put_as_its_request(void)
         { ERRAND_PAUSES, STORE_PAUSES },         { ERRAND_END_PAUSES, STORE_END_PAUSES },
         { ERRAND_KEEP_DIGESTS, STORE_KEEP_DIGESTS }, { ERRAND_NOTE_LISTENERS, STORE_NOTE_LISTENERS },
         { ERRAND_NOTE_LOADS, STORE_NOTE_LOADS }, { ERRAND_REFILE, STORE_REFILE },
-        { ERRAND_RECALL, STORE_RECALL },
+        { ERRAND_RECALL, STORE_RECALL },           { ERRAND_NOTE_RUNS, STORE_NOTE_RUNS },
+        { ERRAND_NOTE_RUNNING, STORE_NOTE_RUNNING },
     };
     static const struct store_report report = STORE_REPORT_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -146,7 +162,8 @@ static void a_failure_holds_up_the_lane_but_for_what_can_wait(void)
         struct log quiet;
         FILE *nowhere = fopen("/dev/null", "we");
         log_init(&quiet, nowhere, LOG_LEVEL_ERROR, "test");
-        struct errand_env logs = { &settings, &quiet, &clocks, NULL, fatal, &ended };
+        struct errand_env logs = env;
+        logs.log = &quiet;
         errand_fill(&all, &logs, 0, &request);
         err_set(&request.call.err, ERR_LOST, "gone");
         CU_ASSERT_EQUAL(errand_ended(&all, &logs, 0, ERR_LOST, &request, &result), !errand_can_wait(kind));
@@ -201,4 +218,4 @@ static const struct test tests[] = {
     TEST(attempts_that_do_not_fit_into_a_slot_end_the_engine_at_once_and_when_it_changes),
     { NULL, NULL },
 };
-const struct suite suite_errand = { "errand", settings_fixture_setup, settings_fixture_teardown, tests };
+const struct suite suite_errand = { "errand", setup, teardown, tests };

@@ -142,6 +142,12 @@ static const struct view {
       "slot_at bucket pass engine split run done again failed timeout crashed guarded deferred held_back "
       "unknown_job superseded locked late_us took_us left_jobs recorded_at busy",
       "passes", "" },
+    { "run_hours", "hour_at job_exec entity_name outcome runs took_us took_max_us late_max_us took late",
+      "runs_by",
+      "name done again failed timeout crashed other took_p50_us took_p95_us took_p99_us late_p50_us "
+      "late_p95_us late_p99_us" },
+    { "running", "engine worker entity_name entity_key job_exec slot_at began_at seen_at", "running",
+      "run_us" },
     { "places", "concurrency_key number engine taken_at expires_at is_wanted", "keys",
       "place held_until waiting" },
     { "concurrency_limits", "pattern places set_at set_by", "concurrency_limits", "" },
@@ -165,7 +171,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("11",
+    SQL_IS("13",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -295,13 +301,14 @@ static void a_reader_goes_on_behind_its_cursor(void)
 static void a_reader_may_read_the_views_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of event_of events_after events_withheld generation_now newest_rows open_work "
-           "pending refuse_cursor_ahead schema_state slot_ceil slot_count slot_fine_next slot_floor slot_for "
-           "slot_length_s slot_next",
+    SQL_IS("bucket_of class_us event_of events_after events_withheld generation_now newest_rows open_work "
+           "pending refuse_cursor_ahead runs_by schema_state slot_ceil slot_count slot_fine_next slot_floor "
+           "slot_for slot_length_s slot_next",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
-    SQL_IS("concurrency_limits consumers events history passes pauses pending places runs schedules slots",
+    SQL_IS("concurrency_limits consumers events history passes pauses pending places run_hours running runs "
+           "schedules slots",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
            "   AND (has_table_privilege('" READER "', c.oid, 'SELECT')"
@@ -412,7 +419,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     WITH_ROLES();
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
                                           "slot_pass", "schedule", "pause", "cursor", "place",
-                                          "concurrency_limit" };
+                                          "concurrency_limit", "run_hour", "run_now" };
     put_one_of_each();
     SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
     SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "
@@ -421,6 +428,10 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     SQL_IS("set", "SELECT prescient.set_concurrency('shop*', 2)");
     SQL_IS("", "INSERT INTO prescient.place (concurrency_key, number, owner, expires_at, lasts_s, taken_at) "
                "VALUES ('shop', 1, '00000000-0000-4000-8000-000000000000', now(), 60, now())");
+    SQL_IS("", "INSERT INTO prescient.run_hour VALUES (now(), 'sync', 'shops', 'done', "
+               "'00000000-0000-4000-8000-000000000000', 1, 7, 7, 7, '{\"7\": 1}', '{\"7\": 1}')");
+    SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 'shop-1/7', 7, "
+               "'shops', '7', 'sync', now(), now(), clock_timestamp())");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         SQL_IS("", "ALTER TABLE prescient.%s ADD COLUMN later_on text DEFAULT '4111'", tables[i]);
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)

@@ -5,19 +5,35 @@
 #include "../base/utf8.h"
 #include "app.h"
 #include "failing_jobs.h"
+#include "filter.h"
 #include "put_off.h"
 #include "report.h"
+#include "runs_by.h"
+#include "slow_runs.h"
 #include "standing_pauses.h"
 #include "waiting_jobs.h"
 #include "withheld.h"
 
 static int status_main(struct app *app, const struct args *args);
 
+static const struct command_option options[] = {
+    { "by", 'y', "PART", "what runs were like by PART, job or entity, those that took most first" },
+    { "slow", 's', "DURATION", "runs that have been going on for so long; 5s or more" },
+    { "since", 'f', "TIME", "with --by: from the hour of TIME on (the last day)" },
+    { "limit", 'l', "N", "with --by or --slow: at most N (100); 0: all" },
+    FILTER_WIDE,
+    { 0 }
+};
+
 const struct command cmd_status = {
     .name = "status", .group = COMMAND_LOOKING,
     .args = "",
     .help = "show what waits, what is late, and which engines run",
-    .examples = "prescient status",
+    .more = "With --by: how many runs ended how, how long they took (half of them up to p50, 95 of 100 up to "
+            "p95),\nand how late they began. Engines write it down once a minute, so the last one may be "
+            "missing.",
+    .examples = "prescient status\nprescient status --by job --since -6h\nprescient status --slow 30s",
+    .options = options,
     .main = status_main,
     .role = "prescient_reader", .only_reads = true,
 };
@@ -218,7 +234,15 @@ static int status_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
     struct found found = { 0 };
-    (void)args;
+    const char *needs_by = args_last(args, "flw") ? args_name(args, args_last(args, "flw")) : NULL;
+    if (args_has(args, 'y') && args_has(args, 's'))
+        return app_usage(app, "--by and --slow: expected one of them");
+    if (args_has(args, 'y'))
+        return runs_by_main(app, args);
+    if (args_has(args, 's') && !args_has(args, 'f'))
+        return slow_runs_main(app, args);
+    if (needs_by)
+        return app_usage(app, arena_printf(app->arena, "--%s goes with --by", needs_by));
     if (look(app, &found, &err) < 0)
         return app_fail(app, &err);
     if (app->json) {

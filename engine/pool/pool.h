@@ -85,6 +85,15 @@ void pool_set_trust(struct pool *pool, const struct page *page);
 void pool_tick(struct pool *pool);
 int pool_poll_fds(const struct pool *pool, struct pollfd *out, int room);      /* how many were filled in */
 
+/* A check that is being run. */
+struct pool_run {
+    const struct check *check;
+    int pid;                            /* of its worker */
+    int64_t began_us;                   /* monotonic, when it was first seen running */
+};
+/* Fills in those that were first seen by `before_us`; how many, at most `room`. */
+int pool_long_runs(const struct pool *pool, int64_t before_us, struct pool_run *out, int room);
+
 /* a worker is idle and no offered page has a waiting check */
 bool pool_wants_work(const struct pool *pool);
 /* SIGKILL to all, now: the end of a stop timeout */

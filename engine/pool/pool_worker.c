@@ -55,3 +55,29 @@ bool pool_worker_is_stuck(const struct pool *pool, const struct pool_worker *w)
 {
     return w->claimed > w->taken && pool_now_us(pool) - w->seen_us > WORKER_STUCK_US;
 }
+
+/* In a slab that was given as a batch several run at once. */
+static int runs_of(const struct pool_worker *w, struct pool_run *out, int room)
+{
+    int n = 0;
+    for (int i = w->taken; i < w->claimed && n < room; i++) {
+        if (w->ahead[i])
+            continue;
+        out[n++] = (struct pool_run){
+            .check = &w->page->rows.checks[w->index[i]], .pid = w->child.pid, .began_us = w->seen_us
+        };
+    }
+    return n;
+}
+
+int pool_long_runs(const struct pool *pool, int64_t before_us, struct pool_run *out, int room)
+{
+    int n = 0;
+    for (int i = 0; i < pool->used; i++) {
+        const struct pool_worker *w = &pool->workers[i];
+        bool runs = w->state == WORKER_RUNNING || w->state == WORKER_DYING;
+        if (runs && w->page && w->claimed > w->taken && w->seen_us <= before_us)
+            n += runs_of(w, out + n, room - n);
+    }
+    return n;
+}

@@ -68,8 +68,15 @@ static int make_places(struct engine *e, struct err *err)
     return e->places ? 0 : err_set(err, ERR_NOMEM, "out of memory for the engine");
 }
 
+static int make_run_hours(struct engine *e, struct err *err)
+{
+    e->run_hours = run_hours_new(e->owner);
+    return e->run_hours ? 0 : err_set(err, ERR_NOMEM, "out of memory for the engine");
+}
+
 static void connect_parts(struct engine *e)
 {
+    e->long_runs = (struct long_runs){ .pool = e->pool, .clocks = &e->clocks, .owner = e->owner };
     struct targets *fine_targets = has_fine_lane(e) ? &e->fine_targets : &e->targets;
     struct errands *fine_errands = has_fine_lane(e) ? &e->fine_errands : &e->errands;
     e->lane_env = (struct lane_env){
@@ -91,6 +98,8 @@ static void connect_parts(struct engine *e)
         .pace = &e->pace,
         .pausing = &e->pausing,
         .places = e->places,
+        .run_hours = e->run_hours,
+        .long_runs = &e->long_runs,
         .errands = &e->errands,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
@@ -120,6 +129,8 @@ static void connect_parts(struct engine *e)
         .shutdown = &e->shutdown,
         .totals = &e->totals,
         .pausing = &e->pausing,
+        .run_hours = e->run_hours,
+        .long_runs = &e->long_runs,
         .agenda = &e->agenda,
         .wake = &e->wake_plan,
         .is_idle = engine_is_idle,
@@ -183,6 +194,9 @@ static int set_up(struct engine *e, struct err *err)
     rc = make_places(e, err);
     if (rc)
         return rc;
+    rc = make_run_hours(e, err);
+    if (rc)
+        return rc;
     connect_parts(e);
     return open_lanes(e, err);
 }
@@ -222,6 +236,7 @@ void engine_free(struct engine *e)
         lane_release(&e->lanes.all[i]);
     free(e->lanes.all);
     places_free(e->places);
+    run_hours_free(e->run_hours);
     targets_release(&e->targets);
     targets_release(&e->fine_targets);
     jobs_release(&e->jobs);

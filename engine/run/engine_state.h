@@ -27,6 +27,8 @@ struct engine {
     struct pace pace;
     struct pausing pausing;
     struct places *places;
+    struct run_hours *run_hours;
+    struct long_runs long_runs;
     struct notifying notifying;
     struct errands errands;
     struct shutdown shutdown;
@@ -46,6 +48,7 @@ struct engine {
     void *plan_state;
     struct alarm wake_plan, wake_stop;
     bool needs_tick;                /* something ended since the plan was last asked: do not wait */
+    int64_t note_until_us;          /* at a stop: until then it tries to write what its runs were like */
     bool workers_broken;            /* it stops because no worker gets ready */
     int signals;                    /* signalfd */
     int stop_signals;               /* how many came */

@@ -147,6 +147,21 @@ static void fill_note_loads(const struct errand *errand, const struct errand_env
     r->loads = (struct store_note_loads)STORE_NOTE_LOADS_INIT;
 }
 
+static void fill_note_runs(const struct errand *errand, const struct errand_env *env,
+                           union errand_request *r)
+{
+    (void)errand;
+    r->runs = (struct store_note_runs)STORE_NOTE_RUNS_INIT;
+    run_hours_fill(env->run_hours, &r->runs);
+}
+
+static void fill_note_running(const struct errand *errand, const struct errand_env *env,
+                              union errand_request *r)
+{
+    r->running = (struct store_note_running)STORE_NOTE_RUNNING_INIT;
+    long_runs_fill(env->long_runs, errand->sent_us, &r->running);
+}
+
 static void fill_prune(const struct errand *errand, const struct errand_env *env, union errand_request *r)
 {
     (void)env;
@@ -238,6 +253,19 @@ static void take_keep_digests(const struct errand_env *env, int64_t now_us,
                  n == 1 ? "digest is" : "digests are");
 }
 
+static void take_note_runs(const struct errand_env *env, int64_t now_us, const union errand_request *answer)
+{
+    (void)now_us, (void)answer;
+    run_hours_noted(env->run_hours, true);
+}
+
+static void take_note_running(const struct errand_env *env, int64_t now_us,
+                              const union errand_request *answer)
+{
+    (void)now_us;
+    long_runs_noted(env->long_runs, &answer->running);
+}
+
 static void index_days_failed(const struct errand_env *env, const struct err *err)
 {
     log_warn(env->log, "a day of the history was not indexed; lookups in it are slower: %s",
@@ -265,6 +293,19 @@ static void note_failed(const struct errand_env *env, const struct err *err)
 static void note_loads_failed(const struct errand_env *env, const struct err *err)
 {
     log_info(env->log, "the checks of the next slots were not counted: %s", err->text);
+}
+
+/* They are written again in ten seconds, if they still run. */
+static void note_running_failed(const struct errand_env *env, const struct err *err)
+{
+    log_debug(env->log, "which runs go on for long was not written: %s", err->text);
+}
+
+/* They are written the next time. */
+static void note_runs_failed(const struct errand_env *env, const struct err *err)
+{
+    run_hours_noted(env->run_hours, false);
+    log_info(env->log, "what runs were like was not written yet: %s", err->text);
 }
 
 /* Who pauses or resumes at this moment holds what it needs: it is asked again. */
@@ -302,6 +343,8 @@ static const struct errand_row {
     [ERRAND_KEEP_DIGESTS] = { fill_keep_digests, take_keep_digests, NULL, false },
     [ERRAND_NOTE_LISTENERS] = { fill_note_listeners, NULL, note_failed, true },
     [ERRAND_NOTE_LOADS] = { fill_note_loads, NULL, note_loads_failed, true },
+    [ERRAND_NOTE_RUNS] = { fill_note_runs, take_note_runs, note_runs_failed, true },
+    [ERRAND_NOTE_RUNNING] = { fill_note_running, take_note_running, note_running_failed, true },
     [ERRAND_NOTIFY] = { fill_notify, NULL, notify_failed, true },
     [ERRAND_PRUNE] = { fill_prune, NULL, prune_failed, true },
 };
@@ -350,6 +393,10 @@ void errand_release(union errand_request *request)
         arena_free(request->digests.arena);
     if (request->call.op == STORE_NOTE_LISTENERS)
         arena_free(request->note.arena);
+    if (request->call.op == STORE_NOTE_RUNS)
+        arena_free(request->runs.arena);
+    if (request->call.op == STORE_NOTE_RUNNING)
+        arena_free(request->running.arena);
 }
 
 /* ---- the one that is given ---- */
@@ -363,6 +410,12 @@ bool errands_give(struct errands *all, const struct errand *errand, int64_t now_
     all->current = *errand;
     all->current.given_us = now_us;
     return true;
+}
+
+void errands_drop(struct errands *all)
+{
+    if (!all->current.is_under_way)
+        all->current = (struct errand){ 0 };
 }
 
 bool errands_wait(const struct errands *all)

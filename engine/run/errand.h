@@ -11,6 +11,8 @@
 #include "../store/store_slot.h"
 #include "clocks.h"
 #include "jobs.h"
+#include "long_runs.h"
+#include "run_hours.h"
 #include "zones.h"
 
 /* RELOOK_SETTLED and LATE_BESIDE are the narrow forms of the line before: see catchup.h. */
@@ -20,7 +22,8 @@ enum errand_kind {
     ERRAND_RELOOK, ERRAND_LATE_SLOT,
     ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE, ERRAND_REFILE, ERRAND_RECALL,
     ERRAND_NOTIFY,
-    ERRAND_MARK_SWEPT, ERRAND_KEEP_DIGESTS, ERRAND_NOTE_LISTENERS, ERRAND_NOTE_LOADS, ERRAND_PRUNE
+    ERRAND_MARK_SWEPT, ERRAND_KEEP_DIGESTS, ERRAND_NOTE_LISTENERS, ERRAND_NOTE_LOADS,
+    ERRAND_NOTE_RUNS, ERRAND_NOTE_RUNNING, ERRAND_PRUNE
 };
 enum { ERRANDS = ERRAND_PRUNE + 1 };
 
@@ -49,6 +52,8 @@ struct errands {
 bool errands_give(struct errands *all, const struct errand *errand, int64_t now_us);
 /* Nobody waits for its answer, and it may fail and take its time: indexes, dropping old rows. */
 bool errand_can_wait(enum errand_kind kind);
+/* One that waits is not sent; one that is under way comes back. */
+void errands_drop(struct errands *all);
 /* One waits to be sent. */
 bool errands_wait(const struct errands *all);
 /* It comes before slots that wait to be opened: they may need just this one. */
@@ -73,6 +78,8 @@ union errand_request {
     struct store_keep_digests digests;
     struct store_note_listeners note;
     struct store_note_loads loads;
+    struct store_note_runs runs;
+    struct store_note_running running;
     struct store_prune prune;
     struct store_notify notify;
 };
@@ -82,6 +89,8 @@ struct errand_env {
     struct log *log;
     struct clocks *clocks;
     struct zones *zones;
+    struct run_hours *run_hours;
+    struct long_runs *long_runs;
     /* a failure that waiting does not heal */
     void (*fatal)(void *ctx, int rc, const char *text);
     void *ctx;

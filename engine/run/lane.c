@@ -28,7 +28,9 @@ enum lane_action lane_decide(const struct lane_view *v)
             return LANE_SETTLE;
         if (v->return_places_due)
             return LANE_RETURN_PLACES;
-        return v->has_leases && !v->has_pages ? LANE_RELEASE : LANE_WAIT;
+        if (v->has_leases)
+            return v->has_pages ? LANE_WAIT : LANE_RELEASE;
+        return v->has_errand ? LANE_ERRAND : LANE_WAIT;
     }
     if (v->workers_broken && v->has_leases && !v->has_pages)
         return LANE_RELEASE;            /* others may have workers */

@@ -613,8 +613,16 @@ static void end_settle(struct lane *l, int rc)
 static struct errand_env errand_env_of(const struct lane *l)
 {
     const struct lane_env *env = l->env;
-    return (struct errand_env){ env->settings, env->log,          env->clocks,
-                                env->zones,    env->events.fatal, env->events.ctx };
+    return (struct errand_env){
+        .settings = env->settings,
+        .log = env->log,
+        .clocks = env->clocks,
+        .zones = env->zones,
+        .run_hours = env->run_hours,
+        .long_runs = env->long_runs,
+        .fatal = env->events.fatal,
+        .ctx = env->events.ctx,
+    };
 }
 
 static void begin_errand(struct lane *l)

@@ -17,7 +17,9 @@
 #include "jobs.h"
 #include "pace.h"
 #include "pausing.h"
+#include "long_runs.h"
 #include "places.h"
+#include "run_hours.h"
 #include "shutdown.h"
 #include "targets.h"
 #include "trouble.h"
@@ -54,6 +56,8 @@ struct lane_env {
     struct pace *pace;
     struct pausing *pausing;
     struct places *places;
+    struct run_hours *run_hours;
+    struct long_runs *long_runs;
     struct errands *errands;
     const struct shutdown *shutdown;
     struct totals *totals;

@@ -50,6 +50,15 @@ bool plan_give(const struct plan_env *env, struct errand errand)
     return errands_give(env->errands, &errand, plan_mono_us(env));
 }
 
+void plan_note_runs(const struct plan_env *env)
+{
+    int64_t now_us = plan_mono_us(env);
+    if (run_hours_are_due(env->run_hours, now_us))
+        plan_give_errand(env, ERRAND_NOTE_RUNS);
+    if (long_runs_are_due(env->long_runs, now_us))
+        plan_give_errand(env, ERRAND_NOTE_RUNNING);
+}
+
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind)
 {
     return plan_give(env, (struct errand){ .kind = kind });

@@ -14,6 +14,8 @@
 #include "errand.h"
 #include "health.h"
 #include "jobs.h"
+#include "long_runs.h"
+#include "run_hours.h"
 #include "shutdown.h"
 #include "targets.h"
 #include "trouble.h"
@@ -35,6 +37,8 @@ struct plan_env {
     struct shutdown *shutdown;      /* a plan ends the engine by shutdown_end */
     struct totals *totals;
     struct pausing *pausing;
+    struct run_hours *run_hours;
+    struct long_runs *long_runs;
     struct trouble *trouble;        /* what a command tells at its end */
     struct agenda *agenda;
     struct alarm *wake;             /* when tick must be called at the latest: plan_wake_at */
@@ -79,5 +83,9 @@ bool plan_add_final_target(const struct plan_env *env, int64_t slot);
 /* False when another one is under way or waits. */
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind);
 bool plan_give(const struct plan_env *env, struct errand errand);
+
+/* In each tick: once a minute what the runs were like is written, and every ten seconds which go on
+ * for long. */
+void plan_note_runs(const struct plan_env *env);
 
 #endif

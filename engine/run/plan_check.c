@@ -39,6 +39,8 @@ static void watch(const struct plan_env *env, struct plan_check *p)
 static void closing(const struct plan_env *env, struct plan_check *p)
 {
     int64_t now = plan_mono_us(env);
+    if (!p->is_noted && run_hours_have_news(env->run_hours))
+        plan_give_errand(env, ERRAND_NOTE_RUNS);
     if (plan_is_idle(env))
         shutdown_end(env->shutdown, 0, "it has run");
     else if (now >= p->rest_until_us)
@@ -74,6 +76,8 @@ static void check_errand_done(const struct plan_env *env, void *state, const str
         plan_give_errand(env, ERRAND_HELLO);
     if (result->errand.kind == ERRAND_KEEP_DAYS && !result->rc)
         p->step = STEP_WATCH;
+    if (result->errand.kind == ERRAND_NOTE_RUNS)
+        p->is_noted = result->rc || !run_hours_have_news(env->run_hours);
     if (result->errand.kind != ERRAND_REPORT || result->rc || p->step != STEP_WATCH)
         return;
     struct check_look seen = p->read(&result->reply->report.rows, p->job);

@@ -211,6 +211,7 @@ static void daemon_tick(const struct plan_env *env, void *state)
                                         .counts_s = NOTED_DAEMON_S });
     if (now >= p->loads_us)
         plan_give_errand(env, ERRAND_NOTE_LOADS);
+    plan_note_runs(env);
     if (now >= p->clock_us && plan_give_errand(env, ERRAND_HELLO))
         p->clock_us = now + CLOCK_US;
     if (p->current > slot_floor(plan_now(env), env->clocks->slot_length_s)) {

@@ -5,7 +5,7 @@
 #include "plans.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
-enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_KEEP };
+enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_NOTE, STEP_KEEP };
 
 /* What the last slots emit is delivered in the seconds behind them. */
 static int64_t end_of(const struct plan_env *env, const struct plan_replay *p)
@@ -17,17 +17,22 @@ static int64_t end_of(const struct plan_env *env, const struct plan_replay *p)
 static void replay_tick(const struct plan_env *env, void *state)
 {
     struct plan_replay *p = state;
+    plan_note_runs(env);
     if (p->step == STEP_DAYS && env->clocks->is_known)
         plan_give_errand(env, ERRAND_KEEP_DAYS);
     else if (p->step == STEP_CLOSE || p->step == STEP_END) {
         catchup_tick(env, &p->catchup);
         if (p->catchup.step == CATCHUP_DONE && p->step == STEP_END && plan_is_idle(env))
-            p->step = STEP_KEEP;
+            p->step = STEP_NOTE;
         else if (p->catchup.step == CATCHUP_DONE && p->step == STEP_CLOSE)
             p->step = STEP_ASK;
     }
     if (p->step == STEP_ASK && !pausing_is_emptying(env->pausing, env))
         plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = p->next, .before = end_of(env, p) + 1 });
+    if (p->step == STEP_NOTE && !run_hours_have_news(env->run_hours))
+        p->step = STEP_KEEP;
+    if (p->step == STEP_NOTE)
+        plan_give_errand(env, ERRAND_NOTE_RUNS);
     if (p->step == STEP_KEEP)
         /* what was written is on disk when it comes back */
         plan_give_errand(env, ERRAND_HELLO);
@@ -74,6 +79,8 @@ static void replay_errand_done(const struct plan_env *env, void *state, const st
     if (result->rc) {
         if (kind == ERRAND_HELLO)
             plan_give_errand(env, ERRAND_HELLO);
+        if (kind == ERRAND_NOTE_RUNS && p->step == STEP_NOTE)
+            p->step = STEP_KEEP;
         return;
     }
     if (kind == ERRAND_KEEP_DAYS)

@@ -19,6 +19,7 @@ enum {
     STEP_INDEXED,
     STEP_NOTED,
     STEP_COUNTED,
+    STEP_SUMMED,
     STEP_PRUNE,
     STEP_OVER
 };
@@ -89,8 +90,11 @@ static bool opening_done(const struct plan_env *env, int *step, const struct err
         listeners_noted(env, step, result);
     else if (kind == ERRAND_NOTE_LOADS)
         *step = STEP_COUNTED;
+    else if (kind == ERRAND_NOTE_RUNS && result->rc && *step == STEP_COUNTED)
+        *step = STEP_SUMMED;
     return kind == ERRAND_HELLO || kind == ERRAND_KEEP_DAYS || kind == ERRAND_KEEP_DIGESTS ||
-           kind == ERRAND_INDEX_DAYS || kind == ERRAND_NOTE_LISTENERS || kind == ERRAND_NOTE_LOADS;
+           kind == ERRAND_INDEX_DAYS || kind == ERRAND_NOTE_LISTENERS || kind == ERRAND_NOTE_LOADS ||
+           kind == ERRAND_NOTE_RUNS;
 }
 
 static void opening_tick(const struct plan_env *env, int *step)
@@ -131,6 +135,15 @@ static void note_loads(const struct plan_env *env, int *step)
         plan_give_errand(env, ERRAND_NOTE_LOADS);
 }
 
+/* As many calls as it takes, until one fails. */
+static void note_last_runs(const struct plan_env *env, int *step)
+{
+    if (run_hours_have_news(env->run_hours))
+        plan_give_errand(env, ERRAND_NOTE_RUNS);
+    else
+        *step = STEP_SUMMED;
+}
+
 /* The last steps of a command: housekeeping (`pruning`: NULL for none) when nothing is under way
  * any more, and the end. */
 static void closing_tick(const struct plan_env *env, int *step, struct pruning *pruning)
@@ -144,7 +157,9 @@ static void closing_tick(const struct plan_env *env, int *step, struct pruning *
         note_listeners(env, step);
     if (*step == STEP_NOTED)
         note_loads(env, step);
-    if (*step == STEP_COUNTED) {
+    if (*step == STEP_COUNTED)
+        note_last_runs(env, step);
+    if (*step == STEP_SUMMED) {
         if (pruning)
             pruning_begin(env, pruning, false);
         *step = STEP_PRUNE;
@@ -268,6 +283,7 @@ static void run_tick(const struct plan_env *env, void *state)
 {
     struct plan_run *p = state;
     opening_tick(env, &p->step);
+    plan_note_runs(env);
     if (p->step == STEP_CHOOSE) {
         int64_t early = p->slot ? 0 : early_by_us(env);
         p->begin_us = plan_mono_us(env) + early + (early ? 2000 : 0);
@@ -316,6 +332,7 @@ static void sweep_tick(const struct plan_env *env, void *state)
 {
     struct plan_sweep *p = state;
     opening_tick(env, &p->step);
+    plan_note_runs(env);
     if (p->step == STEP_CHOOSE) {
         p->catchup.recalling = (struct recalling){ .wanted = true };
         catchup_begin(&p->catchup, p->kind, true, slot_floor(plan_now(env), env->clocks->slot_length_s),

@@ -69,6 +69,7 @@ struct plan_check {
     int step;
     int64_t look_us, target_us;     /* not again before, monotonic */
     int64_t until_us, rest_until_us;
+    bool is_noted;                  /* what its run was like, or that failed */
 };
 extern const struct plan plan_check;
 

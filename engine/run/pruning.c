@@ -15,6 +15,7 @@ enum { FINE_PASSES = PRUNE_PARTS, FINE_PASSES_KEEP_S = 86400 };
 static const char *const names[] = {
     [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes",
     [PRUNE_PAUSES] = "pauses",
+    [PRUNE_HOURS] = "hours",
     [FINE_PASSES] = "passes of seconds"
 };
 
@@ -51,9 +52,9 @@ static void log_dropped(const struct plan_env *env, const struct pruning *p)
     if (all)
         log_info(env->log,
                  "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64
-                 " rows, pauses %" PRId64 " rows",
+                 " rows, pauses %" PRId64 " rows, hours %" PRId64 " rows",
                  p->dropped[PRUNE_HISTORY], unit, p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS],
-                 unit, p->dropped[PRUNE_PASSES], p->dropped[PRUNE_PAUSES]);
+                 unit, p->dropped[PRUNE_PASSES], p->dropped[PRUNE_PAUSES], p->dropped[PRUNE_HOURS]);
 }
 
 static void next_part(const struct plan_env *env, struct pruning *p)

@@ -280,6 +280,7 @@ static void count_written(struct ended *x, const struct settlement *s)
     note_made_up(x, s);
     x->env->totals->events += events_of(s);
     counts_add_settled(&x->bucket->counts, s);
+    run_hours_count(x->env->run_hours, s);
     bool went_well = s->outcome == OUTCOME_DONE || s->outcome == OUTCOME_AGAIN;
     if (!went_well && trouble_note(x->env->trouble, s))
         x->env->totals->skipped_some = true;

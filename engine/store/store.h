@@ -105,6 +105,8 @@ enum store_op {
     STORE_KEEP_DIGESTS,
     STORE_NOTE_LISTENERS,
     STORE_NOTE_LOADS,
+    STORE_NOTE_RUNS,
+    STORE_NOTE_RUNNING,
     STORE_PRUNE,
     STORE_NOTIFY,
     STORE_REPORT,
@@ -176,7 +178,9 @@ struct store_keep_days {
  * real clock. On PostgreSQL a step of history, runs or events is one whole day, but never today or
  * yesterday; all other steps are some thousand rows. ERR_BUSY: the day is in use. Nobody waits for
  * this call for longer than a tenth of a second. */
-enum prune_part { PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PAUSES, PRUNE_PARTS };
+enum prune_part {
+    PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PAUSES, PRUNE_HOURS, PRUNE_PARTS
+};
 enum prune_wish {
     PRUNE_DROP,
     PRUNE_COUNT,                    /* count all rows or days that would be dropped; drop nothing */
@@ -260,7 +264,7 @@ int store_migrate(struct store *st, const struct migrate_options *options, struc
  * the pauses that are over. On PostgreSQL it drops and counts whole days (`by_days`), but never
  * today or yesterday; on SQLite rows. Blocks. A failure in one table does not stop the others. *out
  * has what was dropped, even after an error. Returns 0 or the first error. */
-struct prune_counts { int64_t history, runs, passes, events, pauses; bool by_days; };
+struct prune_counts { int64_t history, runs, passes, events, pauses, hours; bool by_days; };
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 
 #endif

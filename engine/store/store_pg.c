@@ -565,7 +565,8 @@ static const struct pg_operation *const operations[STORE_OPS] = {
     [STORE_MARK_SWEPT] = &pg_mark_swept,
     [STORE_KEEP_DAYS] = &pg_keep_days,
     [STORE_KEEP_DIGESTS] = &pg_keep_digests, [STORE_NOTE_LISTENERS] = &pg_note_listeners,
-    [STORE_NOTE_LOADS] = &pg_note_loads,
+    [STORE_NOTE_LOADS] = &pg_note_loads, [STORE_NOTE_RUNS] = &pg_note_runs,
+    [STORE_NOTE_RUNNING] = &pg_note_running,
     [STORE_PRUNE] = &pg_prune,         [STORE_REPORT] = &pg_report,         [STORE_PAUSES] = &pg_pauses,
     [STORE_END_PAUSES] = &pg_end_pauses, [STORE_NOTIFY] = &pg_notify,
 };

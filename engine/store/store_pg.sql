@@ -1606,6 +1606,34 @@ SELECT (SELECT count(*) FROM dropped) AS dropped, count(*) AS others
 SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
                   WHERE s.name = 'loads_noted_at'), -1) AS slots
 
+-- name: note_runs
+-- in: owner uuid, hours timestamptz[], jobs text[], entities text[], outcomes text[], runs int8[],
+-- in: took_us int8[], took_max_us int8[], late_max_us int8[], took text[], late text[]
+INSERT INTO prescient.run_hour (owner, hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us,
+                                late_max_us, took, late)
+SELECT :owner, r.hour_at, r.job, r.entity, r.outcome, r.runs, r.took_us, r.took_max_us, r.late_max_us,
+       r.took::jsonb, r.late::jsonb
+  FROM unnest(:hours, :jobs, :entities, :outcomes, :runs, :took_us, :took_max_us, :late_max_us, :took, :late)
+       r (hour_at, job, entity, outcome, runs, took_us, took_max_us, late_max_us, took, late)
+    ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
+    DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
+                  late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
+
+-- name: drop_running
+-- Those of this engine, and what the dead have left.
+-- in: owner uuid
+DELETE FROM prescient.run_now WHERE owner = :owner OR seen_at < clock_timestamp() - interval '1 day'
+
+-- name: note_running
+-- in: owner uuid, engine text?, workers int4[], entities text[], keys text[], jobs text[],
+-- in: slots timestamptz[], began_us timestamptz[]
+INSERT INTO prescient.run_now (owner, engine, worker, entity_name, entity_key, job_exec, slot_at, began_at,
+                               seen_at)
+SELECT :owner, :engine, r.worker, r.entity, r.key, r.job, r.slot_at, r.began_at, clock_timestamp()
+  FROM unnest(:workers, :entities, :keys, :jobs, :slots, :began_us)
+       r (worker, entity, key, job, slot_at, began_at)
+    ON CONFLICT DO NOTHING
+
 -- name: keep_days
 -- :days ahead. 0: build one index instead, in a transaction of its own, whose failure undoes no
 -- day. With days, it also records whether the database continues in another history, and moves up
@@ -1688,6 +1716,21 @@ SELECT count(*) AS n FROM gone
 -- out: n int8
 SELECT count(*) AS n FROM prescient.slot_pass o JOIN prescient.slot_pass p ON p.slot_at = o.slot_at
  WHERE {pass_is_over}
+
+-- name: prune_hours
+-- in: before timestamptz
+-- out: n int8
+WITH gone AS (
+    DELETE FROM prescient.run_hour
+     WHERE ctid = ANY (ARRAY(SELECT o.ctid FROM prescient.run_hour o WHERE o.hour_at < :before
+                              ORDER BY o.hour_at LIMIT 2000))
+    RETURNING 1)
+SELECT count(*) AS n FROM gone
+
+-- name: prune_hours_count
+-- in: before timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient.run_hour WHERE hour_at < :before
 
 -- part: pause_may_go
 -- The newest stays: the next slot is the day after it.
@@ -2364,6 +2407,28 @@ SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
         SELECT NULL, NULL, NULL, NULL, NULL, 1::bigint << 62 FROM seen s
         HAVING count(*) >= :most::bigint OR bool_or(s.entity_name IS NULL)) f
  ORDER BY f.newest
+
+-- name: runs_by
+-- in: part text, since text, most text
+-- out: name text, runs int8, done int8, again int8, failed int8, timeout int8, crashed int8,
+-- out: other int8, took_us int8, took_p50_us int8?, took_p95_us int8?, took_p99_us int8?,
+-- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
+-- report
+SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint)) LIMIT :most::bigint
+
+-- name: running
+-- Those that have been going on for :least_us, longest first.
+-- in: least_us text, most text
+-- out: engine text?, worker int4, entity_name text, entity_key text, job_exec text, slot_at int8,
+-- out: began_at int8, run_us int8, seen_at int8
+-- report
+SELECT r.engine, r.worker, r.entity_name, r.entity_key, r.job_exec,
+       date_part('epoch', r.slot_at)::bigint AS slot_at, date_part('epoch', r.began_at)::bigint AS began_at,
+       (date_part('epoch', clock_timestamp() - r.began_at) * 1000000)::bigint AS run_us,
+       date_part('epoch', r.seen_at)::bigint AS seen_at
+  FROM prescient.running r
+ WHERE r.began_at <= clock_timestamp() - :least_us::bigint * interval '1 microsecond'
+ ORDER BY r.began_at, r.entity_name, r.entity_key, r.job_exec LIMIT :most::bigint
 
 -- name: failing_jobs
 -- Jobs with trouble since :since, by the newest :most runs after which a check waits again and as
@@ -3428,7 +3493,8 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
                                'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
-                               'refuse_cursor_ahead', 'event_of') THEN '{EXECUTE}' ELSE '{}' END::text[]
+                               'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by') THEN '{EXECUTE}'
+           ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),

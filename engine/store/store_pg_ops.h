@@ -23,6 +23,9 @@ extern const struct pg_operation pg_open_slot, pg_renew, pg_release, pg_finish, 
     pg_late_slot, pg_refile, pg_recall, pg_mark_swept, pg_keep_digests, pg_note_listeners,
     pg_note_loads;
 
+/* store_pg_runs.c, store_pg_running.c */
+extern const struct pg_operation pg_note_runs, pg_note_running;
+
 /* store_pg_place.c */
 extern const struct pg_operation pg_take_places, pg_renew_places, pg_return_places;
 

@@ -26,6 +26,10 @@ static bool prune_send(struct pg_store *pg, struct store_call *call)
         return pg_send(pg, PG_PRUNE_PAUSES_COUNT, &(struct pg_prune_pauses_count_in){ .before = p->before });
     if (p->part == PRUNE_PAUSES)
         return pg_send(pg, PG_PRUNE_PAUSES, &(struct pg_prune_pauses_in){ .before = p->before });
+    if (p->part == PRUNE_HOURS && counts)
+        return pg_send(pg, PG_PRUNE_HOURS_COUNT, &(struct pg_prune_hours_count_in){ .before = p->before });
+    if (p->part == PRUNE_HOURS)
+        return pg_send(pg, PG_PRUNE_HOURS, &(struct pg_prune_hours_in){ .before = p->before });
     if (p->part == PRUNE_PASSES && counts)
         return pg_send(pg, PG_PRUNE_PASSES_COUNT, &(struct pg_prune_passes_count_in){ .before = p->before });
     if (p->part == PRUNE_PASSES && p->fine)

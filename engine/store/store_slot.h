@@ -403,4 +403,45 @@ struct store_note_loads {
 };
 #define STORE_NOTE_LOADS_INIT { .call.op = STORE_NOTE_LOADS }
 
+/* The runs of an hour, job, entity and outcome, of one engine. */
+struct run_hour {
+    int64_t hour_at;                        /* in which they began */
+    const char *job, *entity, *outcome;     /* entity "": those for which the engine had no room */
+    int64_t runs;
+    int64_t took_us, took_max_us;           /* all of them together, and the longest */
+    int64_t late_max_us;                    /* from the slot to the start */
+    /* how many were of which class (rules/histogram.h), as JSON: {"104":3} */
+    const char *took, *late;
+};
+
+/* Writes such rows, each in place of the one that this engine has written before. */
+struct store_note_runs {
+    struct store_call call;
+    const unsigned char *owner;             /* of the engine, STORE_OWNER_SIZE bytes */
+    const struct run_hour *rows;
+    int n;                                  /* at most STORE_RUN_HOURS_MAX */
+    struct arena *arena;                    /* the caller's: what these live in */
+};
+enum { STORE_RUN_HOURS_MAX = 500 };
+#define STORE_NOTE_RUNS_INIT { .call.op = STORE_NOTE_RUNS }
+
+/* A run that is going on. */
+struct running {
+    int32_t worker;                         /* the process */
+    const char *entity, *key, *job;
+    int64_t slot, began_us;                 /* by the store's clock */
+};
+
+/* Writes which runs of this engine have been going on for long, in place of those that it has
+ * written before. */
+struct store_note_running {
+    struct store_call call;
+    const unsigned char *owner;             /* of the engine, STORE_OWNER_SIZE bytes */
+    const struct running *rows;
+    int n;                                  /* at most STORE_RUNNING_MAX; 0: none goes on any more */
+    struct arena *arena;                    /* the caller's: what these live in */
+};
+enum { STORE_RUNNING_MAX = 100 };
+#define STORE_NOTE_RUNNING_INIT { .call.op = STORE_NOTE_RUNNING }
+
 #endif

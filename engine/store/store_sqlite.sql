@@ -444,6 +444,29 @@ SELECT count(*) AS n FROM prescient_engine_seen
 -- in: now timestamptz
 INSERT INTO prescient_note_loads (now) VALUES (:now)
 
+-- name: note_run_hour
+-- in: owner uuid, hour_at int8, job text, entity text, outcome text, runs int8, took_us int8,
+-- in: took_max_us int8, late_max_us int8, took text, late text
+INSERT INTO prescient_run_hour (owner, hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us,
+                                late_max_us, took, late)
+VALUES (:owner, :hour_at, :job, :entity, :outcome, :runs, :took_us, :took_max_us, :late_max_us, :took, :late)
+    ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
+    DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
+                  late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
+
+-- name: drop_running
+-- Those of this engine, and what the dead have left.
+-- in: owner uuid, before_us timestamptz
+DELETE FROM prescient_run_now WHERE owner = :owner OR seen_at_us < :before_us
+
+-- name: note_running
+-- in: owner uuid, engine text?, worker int4, entity text, key text, job text, slot timestamptz,
+-- in: began_us timestamptz, clock_us timestamptz
+INSERT INTO prescient_run_now (owner, engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us,
+                               seen_at_us)
+VALUES (:owner, :engine, :worker, :entity, :key, :job, :slot, :began_us, :clock_us)
+    ON CONFLICT DO NOTHING
+
 -- name: loads_noted
 -- When slots were counted last (0: never), and how many held checks.
 -- out: noted_at int8, slots int8
@@ -1219,6 +1242,72 @@ SELECT job_exec, is_delivery, failure_count, checks, note
         SELECT NULL, NULL, NULL, NULL, NULL, min(0) FROM seen HAVING count(*) >= CAST(:most AS INTEGER))
  ORDER BY newest DESC
 
+-- part: class_us
+-- The middle of a class, in microseconds (rules/histogram.h).
+CASE WHEN class < 8 THEN class
+     ELSE ((8 + class % 8) << (class / 8 - 1)) + ((1 << (class / 8 - 1)) >> 1) END
+
+-- name: runs_by
+-- See runs_by in migrations/pg/0013_readers.sql.
+-- in: part text, since text, most text
+-- out: name text, runs int8, done int8, again int8, failed int8, timeout int8, crashed int8,
+-- out: other int8, took_us int8, took_p50_us int8?, took_p95_us int8?, took_p99_us int8?,
+-- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
+-- report
+WITH chosen AS MATERIALIZED (
+    SELECT CASE :part WHEN 'job' THEN job_exec ELSE entity_name END AS name, outcome, runs, took_us,
+           took_max_us, late_max_us, took, late
+      FROM prescient_run_hours WHERE hour_at >= CAST(:since AS INTEGER) / 3600 * 3600),
+sums AS (
+    SELECT name, sum(runs) AS runs, sum(runs) FILTER (WHERE outcome = 'done') AS done,
+           sum(runs) FILTER (WHERE outcome = 'again') AS again,
+           sum(runs) FILTER (WHERE outcome IN ('bad_answer', 'failed')) AS failed,
+           sum(runs) FILTER (WHERE outcome = 'timeout') AS timeout,
+           sum(runs) FILTER (WHERE outcome = 'crashed') AS crashed,
+           sum(runs) FILTER (WHERE outcome NOT IN ('done', 'again', 'failed', 'bad_answer', 'timeout',
+                                                   'crashed')) AS other,
+           sum(took_us) AS took_us, max(took_max_us) AS took_max_us, max(late_max_us) AS late_max_us
+      FROM chosen GROUP BY name),
+classes AS (
+    SELECT name, is_late, class, sum(runs) AS runs
+      FROM (SELECT c.name, 0 AS is_late, CAST(t.key AS INTEGER) AS class, t.value AS runs
+              FROM chosen AS c, json_each(c.took) AS t
+            UNION ALL
+            SELECT c.name, 1, CAST(l.key AS INTEGER), l.value FROM chosen AS c, json_each(c.late) AS l)
+     GROUP BY name, is_late, class),
+ranked AS (
+    SELECT name, is_late, {class_us} AS us,
+           1.0 * sum(runs) OVER (PARTITION BY name, is_late ORDER BY class)
+           / sum(runs) OVER (PARTITION BY name, is_late) AS share
+      FROM classes),
+parts AS (
+    SELECT name, is_late, min(us) FILTER (WHERE share >= 0.50) AS p50,
+           min(us) FILTER (WHERE share >= 0.95) AS p95, min(us) FILTER (WHERE share >= 0.99) AS p99
+      FROM ranked GROUP BY name, is_late)
+SELECT s.name, s.runs, coalesce(s.done, 0) AS done, coalesce(s.again, 0) AS again,
+       coalesce(s.failed, 0) AS failed, coalesce(s.timeout, 0) AS timeout, coalesce(s.crashed, 0) AS crashed,
+       coalesce(s.other, 0) AS other, s.took_us,
+       min(t.p50, s.took_max_us) AS took_p50_us, min(t.p95, s.took_max_us) AS took_p95_us,
+       min(t.p99, s.took_max_us) AS took_p99_us, s.took_max_us,
+       min(l.p50, s.late_max_us) AS late_p50_us, min(l.p95, s.late_max_us) AS late_p95_us,
+       min(l.p99, s.late_max_us) AS late_p99_us, s.late_max_us
+  FROM sums AS s LEFT JOIN parts AS t ON t.name = s.name AND t.is_late = 0
+                 LEFT JOIN parts AS l ON l.name = s.name AND l.is_late = 1
+ ORDER BY s.took_us DESC, s.name LIMIT CAST(:most AS INTEGER)
+
+-- name: running
+-- Those that have been going on for :least_us, longest first.
+-- in: least_us text, most text
+-- out: engine text?, worker int4, entity_name text, entity_key text, job_exec text, slot_at int8,
+-- out: began_at int8, run_us int8, seen_at int8
+-- report
+SELECT engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us / 1000000 AS began_at,
+       CAST(strftime('%s', 'now') AS INTEGER) * 1000000 - began_at_us AS run_us,
+       seen_at_us / 1000000 AS seen_at
+  FROM prescient_running
+ WHERE began_at_us <= CAST(strftime('%s', 'now') AS INTEGER) * 1000000 - CAST(:least_us AS INTEGER)
+ ORDER BY began_at_us, entity_name, entity_key, job_exec LIMIT CAST(:most AS INTEGER)
+
 -- name: failing_jobs
 -- See the same block of store_pg.sql.
 -- in: since text, most text
@@ -1963,6 +2052,18 @@ UPDATE prescient_cursor SET pruned_at_us = :clock_us
 DELETE FROM prescient_event
  WHERE id < (SELECT min(id) FROM prescient_event) + 5000
    AND recorded_at_us < :before_us
+
+-- name: prune_hours
+-- in: before_us timestamptz
+DELETE FROM prescient_run_hour
+ WHERE (hour_at, job_exec, entity_name, outcome, owner) IN (
+           SELECT hour_at, job_exec, entity_name, outcome, owner FROM prescient_run_hour
+            WHERE hour_at < :before_us / 1000000 ORDER BY hour_at LIMIT 2000)
+
+-- name: prune_hours_count
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_run_hour WHERE hour_at < :before_us / 1000000
 
 -- name: prune_history_count
 -- in: before_us timestamptz

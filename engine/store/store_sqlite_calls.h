@@ -31,6 +31,8 @@ int sqlite_return_places(struct sqlite_store *db, struct store_call *call);
 int sqlite_keep_digests(struct sqlite_store *db, struct store_call *call);
 int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call);
 int sqlite_note_loads(struct sqlite_store *db, struct store_call *call);
+int sqlite_note_runs(struct sqlite_store *db, struct store_call *call);
+int sqlite_note_running(struct sqlite_store *db, struct store_call *call);
 /* Inside of the settle that has renewed the check; `at_us` may be virtual. */
 int64_t sqlite_write_digest(struct sqlite_store *db, const struct settlement *of, int64_t at_us,
                             int64_t clock_us, struct err *err);

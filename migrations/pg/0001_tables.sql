@@ -12,6 +12,7 @@
 --   concurrency_limit   write            read when they take places     prescient keys
 --   slot_pass           -                open and close slots           views slots, passes
 --   cursor              -                prescient events --deliver     view consumers
+--   run_hour, run_now   -                write once a minute, or less   views run_hours, running
 --   setting, generation, slot_load, engine_seen: notes of engines and of init
 --
 -- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
@@ -568,6 +569,61 @@ CREATE TABLE prescient.slot_load (
 COMMENT ON TABLE prescient.slot_load IS
     'About how many checks wait in each of the next 1,000 slots, as an engine has counted them last; only '
     'once a call with `within` was made. Few are counted, many estimated, up to 64,000.';
+
+-- What the runs of an hour were like. No settle writes here: an engine adds up in memory, and
+-- writes its rows anew once a minute.
+CREATE TABLE prescient.run_hour (
+    -- The hour, UTC, in which the runs began; in a replay by the virtual time.
+    hour_at timestamptz NOT NULL,
+    -- The job of the checks.
+    job_exec text NOT NULL,
+    -- Their entity; '': all those for which the engine had no room.
+    entity_name text NOT NULL,
+    -- How the runs ended (rules/outcome.h).
+    outcome text NOT NULL,
+    -- Random bytes of the engine's process.
+    owner uuid NOT NULL,
+    -- How many there were.
+    runs bigint NOT NULL,
+    -- How long they took together, in microseconds.
+    took_us bigint NOT NULL,
+    -- How long the longest took, in microseconds.
+    took_max_us bigint NOT NULL,
+    -- How long after its slot the latest began, in microseconds.
+    late_max_us bigint NOT NULL,
+    -- How many took how long: {"104": 3} are three of class 104 (class_us).
+    took jsonb NOT NULL,
+    -- How many began how long after their slots, likewise.
+    late jsonb NOT NULL,
+    PRIMARY KEY (hour_at, job_exec, entity_name, outcome, owner)
+);
+COMMENT ON TABLE prescient.run_hour IS
+    'What the runs of each hour were like, by job, entity, outcome and engine.';
+
+-- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
+-- has any; of one that was killed they stay, and count for nothing after half a minute.
+CREATE TABLE prescient.run_now (
+    -- Random bytes of the engine's process.
+    owner uuid NOT NULL,
+    -- Its name: engine_name or host, and the process's id.
+    engine text,
+    -- The worker's process id.
+    worker integer NOT NULL,
+    -- The entity of the check,
+    entity_name text NOT NULL,
+    -- its key
+    entity_key text NOT NULL,
+    -- and its job.
+    job_exec text NOT NULL,
+    -- The slot under which it was read.
+    slot_at timestamptz NOT NULL,
+    -- When the run began, to a second.
+    began_at timestamptz NOT NULL,
+    -- When the engine wrote this.
+    seen_at timestamptz NOT NULL,
+    PRIMARY KEY (owner, worker, entity_name, entity_key, job_exec)
+);
+COMMENT ON TABLE prescient.run_now IS 'Runs that have been going on for more than five seconds.';
 
 INSERT INTO prescient.setting VALUES
     ('slot_length_s', '900'),

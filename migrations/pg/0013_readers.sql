@@ -70,6 +70,98 @@ COMMENT ON COLUMN prescient.runs.run_us IS 'How long it looked, in microseconds.
 COMMENT ON COLUMN prescient.runs.check_count IS 'Looks that had ended with: again after this one.';
 COMMENT ON COLUMN prescient.runs.check_number IS 'The number of this look; the first is 1.';
 
+CREATE VIEW prescient.run_hours AS
+    SELECT r.hour_at, r.job_exec, r.entity_name, r.outcome, r.runs, r.took_us, r.took_max_us,
+           r.late_max_us, r.took, r.late
+      FROM prescient.run_hour r;
+COMMENT ON VIEW prescient.run_hours IS
+    'What the runs of each hour were like, by job, entity and outcome: a row for each engine, at most a '
+    'minute old. runs_by() adds them up.';
+COMMENT ON COLUMN prescient.run_hours.entity_name IS
+    'Empty: those for which the engine had no room, with more than a thousand kinds of runs at a time.';
+COMMENT ON COLUMN prescient.run_hours.took_us IS 'All runs together, in microseconds.';
+COMMENT ON COLUMN prescient.run_hours.late_max_us IS 'From the slot to the start, in microseconds.';
+COMMENT ON COLUMN prescient.run_hours.took IS
+    'How many took how long: {"104": 3} are three of class 104, about class_us(104) microseconds.';
+COMMENT ON COLUMN prescient.run_hours.late IS 'How many began how late, likewise.';
+
+CREATE VIEW prescient.running AS
+    SELECT r.engine, r.worker, r.entity_name, r.entity_key, r.job_exec, r.slot_at, r.began_at, r.seen_at
+      FROM prescient.run_now r WHERE r.seen_at > clock_timestamp() - interval '30 seconds';
+COMMENT ON VIEW prescient.running IS
+    'Runs that have been going on for more than five seconds, as engines noted them in the last half minute.';
+COMMENT ON COLUMN prescient.running.worker IS 'The process id of the worker.';
+COMMENT ON COLUMN prescient.running.seen_at IS 'When the engine noted it.';
+
+-- Eight classes to each doubling (rules/histogram.h): the middle of one, in microseconds.
+CREATE FUNCTION prescient.class_us(class integer) RETURNS bigint
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+    SELECT CASE WHEN class < 8 THEN class
+                ELSE ((8 + class % 8)::bigint << (class / 8 - 1)) + ((1::bigint << (class / 8 - 1)) >> 1)
+           END $$;
+
+-- The runs of the hours from that of `since` on, by what `part` names, those that took most first.
+-- A percentile is at most a sixteenth away from what it would be of the runs themselves.
+CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - interval '1 day')
+    RETURNS TABLE (name text, runs bigint, done bigint, again bigint, failed bigint, timeout bigint,
+                   crashed bigint, other bigint, took_us bigint, took_p50_us bigint, took_p95_us bigint,
+                   took_p99_us bigint, took_max_us bigint, late_p50_us bigint, late_p95_us bigint,
+                   late_p99_us bigint, late_max_us bigint)
+LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+#variable_conflict use_column
+BEGIN
+    IF part IS NULL OR part NOT IN ('job', 'entity') THEN
+        RAISE EXCEPTION 'part: %: expected job or entity', coalesce(quote_literal(part), 'NULL')
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    RETURN QUERY
+    WITH chosen AS MATERIALIZED (
+        SELECT CASE part WHEN 'job' THEN r.job_exec ELSE r.entity_name END AS name, r.outcome, r.runs,
+               r.took_us, r.took_max_us, r.late_max_us, r.took, r.late
+          FROM prescient.run_hours r
+         WHERE r.hour_at >= date_trunc('hour', coalesce(since, '-infinity') AT TIME ZONE 'UTC')
+                            AT TIME ZONE 'UTC'),
+    sums AS (
+        SELECT c.name, sum(c.runs)::bigint AS runs,
+               coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'done'), 0)::bigint AS done,
+               coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'again'), 0)::bigint AS again,
+               coalesce(sum(c.runs) FILTER (WHERE c.outcome IN ('bad_answer', 'failed')), 0)::bigint
+                   AS failed,
+               coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'timeout'), 0)::bigint AS timeout,
+               coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'crashed'), 0)::bigint AS crashed,
+               sum(c.took_us)::bigint AS took_us, max(c.took_max_us) AS took_max_us,
+               max(c.late_max_us) AS late_max_us
+          FROM chosen c GROUP BY c.name),
+    classes AS (
+        SELECT c.name, k.is_late, k.class::integer AS class, sum(k.runs::bigint) AS runs
+          FROM chosen c CROSS JOIN LATERAL (
+                   SELECT false, t.key, t.value FROM jsonb_each_text(c.took) t
+                   UNION ALL
+                   SELECT true, l.key, l.value FROM jsonb_each_text(c.late) l) k (is_late, class, runs)
+         GROUP BY c.name, k.is_late, k.class),
+    ranked AS (
+        SELECT c.name, c.is_late, c.class,
+               sum(c.runs) OVER (PARTITION BY c.name, c.is_late ORDER BY c.class)
+               / sum(c.runs) OVER (PARTITION BY c.name, c.is_late) AS share
+          FROM classes c),
+    parts AS (
+        SELECT r.name, r.is_late, prescient.class_us(min(r.class) FILTER (WHERE r.share >= 0.50)) AS p50,
+               prescient.class_us(min(r.class) FILTER (WHERE r.share >= 0.95)) AS p95,
+               prescient.class_us(min(r.class) FILTER (WHERE r.share >= 0.99)) AS p99
+          FROM ranked r GROUP BY r.name, r.is_late)
+    SELECT s.name, s.runs, s.done, s.again, s.failed, s.timeout, s.crashed,
+           s.runs - s.done - s.again - s.failed - s.timeout - s.crashed, s.took_us,
+           least(t.p50, s.took_max_us), least(t.p95, s.took_max_us), least(t.p99, s.took_max_us),
+           s.took_max_us, least(l.p50, s.late_max_us), least(l.p95, s.late_max_us),
+           least(l.p99, s.late_max_us), s.late_max_us
+      FROM sums s LEFT JOIN parts t ON t.name = s.name AND NOT t.is_late
+                  LEFT JOIN parts l ON l.name = s.name AND l.is_late
+     ORDER BY s.took_us DESC, s.name;
+END $$;
+COMMENT ON FUNCTION prescient.runs_by(text, timestamptz) IS
+    'The runs of the last day, or since another time, by job or by entity: how many ended how, how long they '
+    'took, how late they began. Those that took most come first.';
+
 -- Only events that a cursor may pass: nothing is ever written before them. The barrier keeps a
 -- function in a WHERE from the others.
 CREATE VIEW prescient.events WITH (security_barrier) AS

@@ -10,8 +10,9 @@ REVOKE ALL ON ALL FUNCTIONS IN SCHEMA prescient_schema FROM PUBLIC;
 REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_history,
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
-    prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.pending,
-    prescient.history, prescient.runs, prescient.events,
+    prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
+    prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
+    prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
     prescient.places, prescient.concurrency_limits
     FROM PUBLIC;
@@ -25,7 +26,7 @@ DECLARE
         'slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
-        'open_work,events_withheld,event_of}';
+        'open_work,events_withheld,event_of,class_us,runs_by}';
     given record;
 BEGIN
     -- by their names, for which there is an index: a look through all functions of the database
@@ -46,20 +47,23 @@ BEGIN
     END IF;
     IF pg_catalog.to_regrole('prescient_reader') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
-        GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.events,
-            prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
-            prescient.places, prescient.concurrency_limits TO prescient_reader;
+        GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.run_hours,
+            prescient.running, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
+            prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits
+            TO prescient_reader;
     END IF;
     IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_engine;
         GRANT SELECT, INSERT, UPDATE, DELETE ON prescient.setting, prescient.future_job,
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
-            prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit
-            TO prescient_engine;
+            prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
+            prescient.run_hour, prescient.run_now TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
-            prescient.runs, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
-            prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits
+            prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,
+            prescient.passes,
+            prescient.schedules, prescient.pauses, prescient.consumers, prescient.places,
+            prescient.concurrency_limits
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;

@@ -252,6 +252,41 @@ CREATE TABLE prescient_slot_load (
     checks INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+-- What the runs of an hour were like. No settle writes here: an engine adds up in memory, and
+-- writes its rows anew once a minute.
+CREATE TABLE prescient_run_hour (
+    hour_at INTEGER NOT NULL,               -- the hour, UTC, in which the runs began; in a replay by
+                                            -- the virtual time
+    job_exec TEXT NOT NULL,                 -- the job of the checks
+    entity_name TEXT NOT NULL,              -- their entity; '': all those for which the engine had no
+                                            -- room
+    outcome TEXT NOT NULL,                  -- how the runs ended
+    owner BLOB NOT NULL,                    -- random bytes of the engine's process
+    runs INTEGER NOT NULL,                  -- how many there were
+    took_us INTEGER NOT NULL,               -- how long they took together
+    took_max_us INTEGER NOT NULL,           -- how long the longest took
+    late_max_us INTEGER NOT NULL,           -- how long after its slot the latest began
+    took TEXT NOT NULL,                     -- JSON: how many took how long: {"104": 3} are three of
+                                            -- class 104 (rules/histogram.h)
+    late TEXT NOT NULL,                     -- JSON: how many began how long after their slots
+    PRIMARY KEY (hour_at, job_exec, entity_name, outcome, owner)
+) STRICT, WITHOUT ROWID;
+
+-- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
+-- has any; of one that was killed they stay, and count for nothing after half a minute.
+CREATE TABLE prescient_run_now (
+    owner BLOB NOT NULL,                    -- random bytes of the engine's process
+    engine TEXT,                            -- its name: engine_name or host, and the process's id
+    worker INTEGER NOT NULL,                -- the worker's process id
+    entity_name TEXT NOT NULL,              -- the check
+    entity_key TEXT NOT NULL,
+    job_exec TEXT NOT NULL,
+    slot_at INTEGER NOT NULL,               -- the slot under which it was read
+    began_at_us INTEGER NOT NULL,           -- when the run began, to a second
+    seen_at_us INTEGER NOT NULL,            -- when the engine wrote this
+    PRIMARY KEY (owner, worker, entity_name, entity_key, job_exec)
+) STRICT, WITHOUT ROWID;
+
 -- ---- events -------------------------------------------------------------------------------------
 
 -- What jobs emitted. Writers are serial: the order of ids is the order of commits. Engines drop old

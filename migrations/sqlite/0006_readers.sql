@@ -33,6 +33,18 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
        next_check_at, run_us, note, engine, recorded_at_us, check_count + (outcome <> 'again') AS check_number
   FROM prescient_future_job_run;
 
+-- What the runs of each hour were like: a row for each engine, at most a minute old. took, late:
+-- how many took how long, and began how long after their slots, by class (rules/histogram.h).
+CREATE VIEW prescient_run_hours AS
+SELECT hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us, late_max_us, took, late
+  FROM prescient_run_hour;
+
+-- Runs that have been going on for more than five seconds, as engines noted them in the last half
+-- minute (seen_at_us). worker: its process id.
+CREATE VIEW prescient_running AS
+SELECT engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us, seen_at_us
+  FROM prescient_run_now WHERE seen_at_us > (CAST(strftime('%s', 'now') AS INTEGER) - 30) * 1000000;
+
 -- What jobs emitted. Writers are serial: a reader that goes on after the last id that it has seen
 -- misses no event. cursor: as `prescient events` prints it: 0, recorded_at_us, id. check_number:
 -- the number of the run that emitted it.

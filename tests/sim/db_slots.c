@@ -473,6 +473,13 @@ static enum served keep_days(struct db *db, struct message *m)
     return COMMITS;
 }
 
+/* These worlds do not keep what runs were like, nor which go on. */
+static enum served note_runs(struct db *db, struct message *m)
+{
+    message_tx(db, m);
+    return COMMITS;
+}
+
 /* These worlds keep no history. The answers vary with time: a day to drop, then none, or a table in
  * use. */
 static enum served prune(struct db *db, struct message *m)
@@ -511,7 +518,8 @@ static const struct {
     [STORE_RECALL] = { recall, true },
     [STORE_MARK_SWEPT] = { mark_swept, true }, [STORE_KEEP_DAYS] = { keep_days, true },
     [STORE_PRUNE] = { prune, true },           [STORE_PAUSES] = { db_pauses, false },
-    [STORE_END_PAUSES] = { db_end_pauses, true },
+    [STORE_END_PAUSES] = { db_end_pauses, true }, [STORE_NOTE_RUNS] = { note_runs, true },
+    [STORE_NOTE_RUNNING] = { note_runs, true },
 };
 
 enum served db_serve(struct db *db, struct message *m)

@@ -325,6 +325,8 @@ static const struct {
     [STORE_KEEP_DAYS] = { "keep days", sizeof(struct store_keep_days), NULL, give_nothing },
     [STORE_NOTE_LISTENERS] = { "note listeners", sizeof(struct store_note_listeners), NULL, give_nothing },
     [STORE_NOTE_LOADS] = { "note loads", sizeof(struct store_note_loads), NULL, give_nothing },
+    [STORE_NOTE_RUNNING] = { "note running", sizeof(struct store_note_running), NULL, give_nothing },
+    [STORE_NOTE_RUNS] = { "note runs", sizeof(struct store_note_runs), NULL, give_nothing },
     [STORE_KEEP_DIGESTS] = { "keep digests", sizeof(struct store_keep_digests), NULL, give_nothing },
     [STORE_PRUNE] = { "prune", sizeof(struct store_prune), NULL, give_prune },
 };

@@ -1,0 +1,11 @@
+/* runs_by.h - what runs were like, by job or by entity: status --by. */
+#ifndef PRESCIENT_RUNS_BY_H
+#define PRESCIENT_RUNS_BY_H
+
+#include "args.h"
+#include "command.h"
+
+/* The whole of the command, with --by. Returns an exit code. */
+int runs_by_main(struct app *app, const struct args *args);
+
+#endif

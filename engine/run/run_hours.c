@@ -1,0 +1,288 @@
+/* run_hours.c - see run_hours.h. A table of groups, found by hashing. */
+#include "run_hours.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/arena.h"
+#include "../rules/histogram.h"
+
+enum { SLOTS = 4096 };                  /* of the hash table: never more than a third is taken */
+/* Counts of an hour are kept until two more are over. A row that is written again has all that it
+ * had before, so no hour may begin anew here. */
+enum { HOUR_S = 3600, KEPT_S = 2 * HOUR_S, MINUTE_US = 60 * 1000 * 1000 };
+enum { CROWDED = RUN_HOURS_ENTITIES * 3 / 4 };
+
+struct group {
+    struct group *following;            /* all of them, the newest first */
+    uint64_t hash;
+    int64_t hour_at;
+    enum outcome outcome;
+    char *job, *entity;                 /* behind the struct */
+    int64_t runs, took_us, took_max_us, late_max_us;
+    int64_t filled_runs, noted_runs;    /* of the call under way, and of the last that went well */
+    uint32_t took[HISTOGRAM_CLASSES], late[HISTOGRAM_CLASSES];
+};
+
+struct run_hours {
+    unsigned char owner[STORE_OWNER_SIZE];
+    struct group *groups;
+    int n;
+    struct group *table[SLOTS];
+    struct group *last;                 /* the one that was counted last: mostly it is the next one, too */
+    int64_t hour;                       /* in which the last run began */
+    int64_t over_before;                /* hours before this one were dropped here */
+    bool is_under_way;
+    int64_t due_us;                     /* monotonic; 0: not known yet */
+};
+
+/* What is counted. */
+struct run { int64_t hour_at; const char *job, *entity; enum outcome outcome; int64_t took_us, late_us; };
+
+struct run_hours *run_hours_new(const unsigned char *owner)
+{
+    struct run_hours *all = calloc(1, sizeof *all);
+    if (all)
+        memcpy(all->owner, owner, sizeof all->owner);
+    return all;
+}
+
+void run_hours_free(struct run_hours *all)
+{
+    struct group *following;
+    for (struct group *g = all ? all->groups : NULL; g; g = following) {
+        following = g->following;
+        free(g);
+    }
+    free(all);
+}
+
+/* ---- the table ---- */
+
+/* FNV-1a */
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
+    return (hash ^ 0xff) * UINT64_C(1099511628211);
+}
+
+static uint64_t hash_of(const struct run *r)
+{
+    uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)r->hour_at ^ (uint64_t)r->outcome << 48;
+    return hash_text(hash_text(hash, r->job), r->entity);
+}
+
+static bool is_of(const struct group *g, const struct run *r)
+{
+    return g->hour_at == r->hour_at && g->outcome == r->outcome && !strcmp(g->entity, r->entity) &&
+           !strcmp(g->job, r->job);
+}
+
+/* Where it is, or would be. */
+static struct group **place_of(struct run_hours *all, const struct run *r, uint64_t hash)
+{
+    for (uint64_t at = hash;; at++) {
+        struct group **place = &all->table[at % SLOTS];
+        if (!*place || is_of(*place, r))
+            return place;
+    }
+}
+
+static struct group *group_new(const struct run *r, uint64_t hash)
+{
+    size_t job_size = strlen(r->job) + 1, entity_size = strlen(r->entity) + 1;
+    struct group *g = calloc(1, sizeof *g + job_size + entity_size);
+    if (!g)
+        return NULL;
+    g->hash = hash;
+    g->hour_at = r->hour_at;
+    g->outcome = r->outcome;
+    g->job = memcpy(g + 1, r->job, job_size);
+    g->entity = memcpy(g->job + job_size, r->entity, entity_size);
+    return g;
+}
+
+/* NULL: there is no room for it. */
+static struct group *group_of(struct run_hours *all, const struct run *r, int most)
+{
+    if (all->last && is_of(all->last, r))
+        return all->last;
+    uint64_t hash = hash_of(r);
+    struct group **place = place_of(all, r, hash);
+    if (!*place && all->n < most) {
+        *place = group_new(r, hash);
+        if (!*place)
+            return NULL;
+        (*place)->following = all->groups;
+        all->groups = *place;
+        all->n++;
+    }
+    all->last = *place;
+    return *place;
+}
+
+static bool is_noted_and_past(const struct run_hours *all, const struct group *g)
+{
+    return g->runs == g->noted_runs && g->hour_at < all->hour - KEPT_S;
+}
+
+/* Those that stay are hashed anew, as the table has no marks for what is gone. */
+static void drop_what_is_past(struct run_hours *all)
+{
+    struct group *stay = NULL, *following;
+    memset(all->table, 0, sizeof all->table);
+    all->last = NULL;
+    all->n = 0;
+    for (struct group *g = all->groups; g; g = following) {
+        following = g->following;
+        if (is_noted_and_past(all, g)) {
+            if (g->hour_at >= all->over_before)
+                all->over_before = g->hour_at + HOUR_S;
+            free(g);
+            continue;
+        }
+        uint64_t at = g->hash;
+        while (all->table[at % SLOTS])
+            at++;
+        all->table[at % SLOTS] = g;
+        g->following = stay;
+        stay = g;
+        all->n++;
+    }
+    all->groups = stay;
+}
+
+/* ---- counting ---- */
+
+static void add(struct group *g, const struct run *r)
+{
+    g->runs++;
+    g->took_us += r->took_us;
+    if (r->took_us > g->took_max_us)
+        g->took_max_us = r->took_us;
+    if (r->late_us > g->late_max_us)
+        g->late_max_us = r->late_us;
+    g->took[histogram_class(r->took_us)]++;
+    g->late[histogram_class(r->late_us)]++;
+}
+
+static int64_t later_of(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+void run_hours_count(struct run_hours *all, const struct settlement *s)
+{
+    if (!s->ran || !s->run_at_us)
+        return;
+    int64_t at = s->run_at_us / 1000000;
+    all->hour = at - at % HOUR_S;
+    struct run r = {
+        .hour_at = later_of(all->hour, all->over_before),
+        .job = s->check->job_exec,
+        .entity = s->check->entity_name,
+        .outcome = s->outcome,
+        .took_us = later_of(s->run_us, 0),
+        .late_us = later_of(s->run_at_us - s->check->next_check_at * 1000000, 0),
+    };
+    struct group *g = group_of(all, &r, RUN_HOURS_ENTITIES);
+    if (!g) {
+        r.entity = "";
+        g = group_of(all, &r, RUN_HOURS_MOST);
+    }
+    if (g)
+        add(g, &r);
+}
+
+bool run_hours_have_news(const struct run_hours *all)
+{
+    for (const struct group *g = all->groups; g; g = g->following)
+        if (g->runs != g->noted_runs)
+            return true;
+    return false;
+}
+
+bool run_hours_are_due(struct run_hours *all, int64_t now_us)
+{
+    bool is_crowded = all->n >= CROWDED;
+    if (!all->due_us)
+        all->due_us = now_us + MINUTE_US;
+    if (all->is_under_way || (now_us < all->due_us && !is_crowded))
+        return false;
+    return run_hours_have_news(all);
+}
+
+/* ---- writing ---- */
+
+/* {"104":3,"112":1}; NULL: out of memory. */
+static const char *classes_text(struct arena *a, const uint32_t *classes)
+{
+    enum { ONE = sizeof "\"399\":4294967295," };
+    size_t used = 0;
+    for (int i = 0; i < HISTOGRAM_CLASSES; i++)
+        used += classes[i] != 0;
+    size_t size = used * ONE + sizeof "{}";
+    char *text = arena_alloc(a, size), *end = text;
+    if (!text)
+        return NULL;
+    *end++ = '{';
+    for (int i = 0; i < HISTOGRAM_CLASSES; i++) {
+        const char *comma = end[-1] == '{' ? "" : ",";
+        if (classes[i])
+            end += snprintf(end, size - (size_t)(end - text), "%s\"%d\":%" PRIu32, comma, i, classes[i]);
+    }
+    *end++ = '}';
+    *end = '\0';
+    return text;
+}
+
+/* The names are copied, as the group may be gone when the call ends. False: out of memory. */
+static bool fill_row(struct arena *a, const struct group *g, struct run_hour *row)
+{
+    *row = (struct run_hour){
+        .hour_at = g->hour_at,
+        .job = arena_strdup(a, g->job),
+        .entity = arena_strdup(a, g->entity),
+        .outcome = outcome_name(g->outcome),
+        .runs = g->runs,
+        .took_us = g->took_us,
+        .took_max_us = g->took_max_us,
+        .late_max_us = g->late_max_us,
+        .took = classes_text(a, g->took),
+        .late = classes_text(a, g->late),
+    };
+    return row->job && row->entity && row->took && row->late;
+}
+
+void run_hours_fill(struct run_hours *all, struct store_note_runs *out)
+{
+    struct arena *a = out->arena = arena_new(0);
+    struct run_hour *rows = a ? arena_alloc(a, STORE_RUN_HOURS_MAX * sizeof *rows) : NULL;
+    out->owner = all->owner;
+    out->rows = rows;
+    all->is_under_way = true;
+    for (struct group *g = all->groups; g; g = g->following) {
+        g->filled_runs = g->noted_runs;
+        if (!rows || g->runs == g->noted_runs || out->n == STORE_RUN_HOURS_MAX)
+            continue;
+        if (!fill_row(a, g, &rows[out->n]))
+            continue;
+        g->filled_runs = g->runs;
+        out->n++;
+    }
+}
+
+void run_hours_noted(struct run_hours *all, bool well)
+{
+    all->is_under_way = false;
+    all->due_us = 0;
+    if (!well)
+        return;
+    for (struct group *g = all->groups; g; g = g->following)
+        if (g->filled_runs > g->noted_runs)
+            g->noted_runs = g->filled_runs;
+    drop_what_is_past(all);
+}

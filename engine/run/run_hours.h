@@ -1,0 +1,39 @@
+/* run_hours.h - what the runs of this engine were like, by hour, job, entity and outcome: how many
+ * there were, how long they took, how late they began. An engine writes its own rows, over those
+ * that it has written before: an answer that was lost, or a call that is made twice, counts nothing
+ * twice. What is not written yet is lost with the engine. */
+#ifndef PRESCIENT_RUN_HOURS_H
+#define PRESCIENT_RUN_HOURS_H
+
+#include <stdbool.h>
+#include "../rules/check.h"
+#include "../store/store_slot.h"
+
+struct run_hours;
+
+/* Of so many hours, jobs, entities and outcomes it keeps counts at a time. What more there is
+ * counts for the entity "", as long as there is room for that. */
+enum { RUN_HOURS_ENTITIES = 1000, RUN_HOURS_MOST = 1200 };
+
+/* `owner`: of STORE_OWNER_SIZE bytes, the engine's. NULL: out of memory. */
+struct run_hours *run_hours_new(const unsigned char *owner);
+void run_hours_free(struct run_hours *all);
+
+/* A settlement was written. What has not run counts for nothing; so does what there is no memory
+ * for. */
+void run_hours_count(struct run_hours *all, const struct settlement *written);
+
+/* Something was counted that is not written yet. */
+bool run_hours_have_news(const struct run_hours *all);
+/* It is time to write: a minute is over since it was done, or since the first look; or there is
+ * hardly room for more. */
+bool run_hours_are_due(struct run_hours *all, int64_t now_us);
+
+/* What has changed since it was written, as many rows as one call may have. `out->arena` is the
+ * caller's to free. */
+void run_hours_fill(struct run_hours *all, struct store_note_runs *out);
+/* The call that was filled has ended. `well`: its rows are written. Then those of hours that are
+ * over make room. */
+void run_hours_noted(struct run_hours *all, bool well);
+
+#endif

@@ -1,0 +1,211 @@
+/* contract_run_hours.c - the store's contract: what the runs of an hour were like, as engines write
+ * it and `prescient status --by` shows it. */
+#include "store_contract.h"
+
+#include "../engine/rules/histogram.h"
+
+#define HOUR (SLOT / 3600 * 3600)
+
+static struct run_hour hour_of(const char *job, const char *entity, const char *outcome, int64_t runs)
+{
+    return (struct run_hour){ .hour_at = HOUR, .job = job, .entity = entity, .outcome = outcome, .runs = runs,
+                              .took_us = runs * 1000, .took_max_us = 1000, .late_max_us = 70, .took = "{}",
+                              .late = "{}" };
+}
+
+static int note(const unsigned char *who, const struct run_hour *rows, int n)
+{
+    struct store_note_runs call = STORE_NOTE_RUNS_INIT;
+    call.owner = who;
+    call.rows = rows;
+    call.n = n;
+    return fixture_call(&call.call);
+}
+
+static struct store_rows runs_by(const char *part)
+{
+    return REPORT("runs_by", part, text_of(HOUR), "100");
+}
+
+void hours_that_are_written_again_count_once(void)
+{
+    WITH_STORE();
+    struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "failed", 1) };
+    IS(0, note(owner, rows, 2));
+    IS(0, note(owner, rows, 2));
+    rows[0].runs = 5;
+    IS(0, note(owner, rows, 1));
+    struct store_rows found = runs_by("job");
+    IS(1, found.rows);
+    TEXT_IS("look", cell(&found, 0, "name"));
+    TEXT_IS("6", cell(&found, 0, "runs"));
+    TEXT_IS("5", cell(&found, 0, "done"));
+    TEXT_IS("1", cell(&found, 0, "failed"));
+    TEXT_IS("0", cell(&found, 0, "other"));
+}
+
+void hours_of_several_engines_are_added_up(void)
+{
+    WITH_STORE();
+    struct run_hour one = hour_of("look", "orders", "done", 3), other = hour_of("ship", "orders", "past", 9);
+    IS(0, note(owner, &one, 1));
+    IS(0, note(stranger, &one, 1));
+    IS(0, note(stranger, &other, 1));
+    struct store_rows jobs = runs_by("job"), entities = runs_by("entity");
+    IS(2, jobs.rows);
+    TEXT_IS("ship", cell(&jobs, 0, "name"));        /* it took most */
+    TEXT_IS("9", cell(&jobs, 0, "other"));
+    TEXT_IS("6", cell(&jobs, 1, "runs"));
+    IS(1, entities.rows);
+    TEXT_IS("orders", cell(&entities, 0, "name"));
+    TEXT_IS("15", cell(&entities, 0, "runs"));
+    TEXT_IS("15000", cell(&entities, 0, "took_us"));
+}
+
+void hours_before_the_one_asked_for_do_not_count(void)
+{
+    WITH_STORE();
+    struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4) };
+    rows[1].hour_at -= 3600;
+    IS(0, note(owner, rows, 2));
+    struct store_rows found = REPORT("runs_by", "job", text_of(HOUR + 3599), "100");
+    TEXT_IS("3", cell(&found, 0, "runs"));
+    found = REPORT("runs_by", "job", text_of(HOUR - 1), "100");
+    TEXT_IS("7", cell(&found, 0, "runs"));
+}
+
+/* 100 runs of 1 to 100 ms, in two rows. */
+void percentiles_are_within_a_tenth(void)
+{
+    WITH_STORE();
+    int classes[2][HISTOGRAM_CLASSES] = { { 0 } };
+    char texts[2][4000];
+    for (int ms = 1; ms <= 100; ms++)
+        classes[ms % 2][histogram_class(ms * 1000)]++;
+    struct run_hour rows[] = { hour_of("look", "orders", "done", 50),
+                               hour_of("look", "orders", "again", 50) };
+    for (int r = 0; r < 2; r++) {
+        int length = 0;
+        for (int i = 0; i < HISTOGRAM_CLASSES; i++)
+            if (classes[r][i])
+                length += snprintf(texts[r] + length, sizeof texts[r] - (size_t)length, "%c\"%d\":%d",
+                                   length ? ',' : '{', i, classes[r][i]);
+        snprintf(texts[r] + length, sizeof texts[r] - (size_t)length, "}");
+        rows[r].took = rows[r].late = texts[r];
+        rows[r].took_max_us = rows[r].late_max_us = 100 * 1000;
+    }
+    IS(0, note(owner, rows, 2));
+    struct store_rows found = runs_by("job");
+    static const struct { const char *took, *late; int64_t us; } all[] = {
+        { "took_p50_us", "late_p50_us", 50000 },
+        { "took_p95_us", "late_p95_us", 95000 },
+        { "took_p99_us", "late_p99_us", 99000 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        int64_t took = atoll(cell(&found, 0, all[i].took)), late = atoll(cell(&found, 0, all[i].late));
+        CU_ASSERT(took >= all[i].us * 9 / 10 && took <= all[i].us * 11 / 10);
+        IS(took, late);
+    }
+    TEXT_IS("100000", cell(&found, 0, "took_max_us"));
+}
+
+/* The longest of all is known exactly, and none is said to be longer. */
+void no_percentile_is_above_the_longest(void)
+{
+    WITH_STORE();
+    struct run_hour row = hour_of("look", "orders", "done", 1);
+    int64_t shortest = 1024;                /* the lower end of its class */
+    char text[40];
+    snprintf(text, sizeof text, "{\"%d\":1}", histogram_class(shortest));
+    row.took = row.late = text;
+    row.took_max_us = row.late_max_us = shortest;
+    IS(0, note(owner, &row, 1));
+    struct store_rows found = runs_by("entity");
+    TEXT_IS("1024", cell(&found, 0, "took_p99_us"));
+    TEXT_IS("1024", cell(&found, 0, "late_p50_us"));
+}
+
+/* The stores compute the middle of each class as the engine does. */
+void classes_have_the_same_middle_everywhere(void)
+{
+    WITH_STORE();
+    struct run_hour rows[HISTOGRAM_CLASSES];
+    char texts[HISTOGRAM_CLASSES][20], jobs[HISTOGRAM_CLASSES][20];
+    for (int i = 0; i < HISTOGRAM_CLASSES; i++) {
+        snprintf(texts[i], sizeof texts[i], "{\"%d\":1}", i);
+        snprintf(jobs[i], sizeof jobs[i], "job%d", i);
+        rows[i] = hour_of(jobs[i], "orders", "done", 1);
+        rows[i].took = texts[i];
+        rows[i].took_max_us = INT64_MAX;
+    }
+    IS(0, note(owner, rows, HISTOGRAM_CLASSES));
+    struct store_rows found = REPORT("runs_by", "job", text_of(HOUR), "1000");
+    IS(HISTOGRAM_CLASSES, found.rows);
+    for (int r = 0; r < found.rows; r++)
+        TEXT_IS(text_of(histogram_middle_us(atoi(cell(&found, r, "name") + 3))),
+                cell(&found, r, "took_p50_us"));
+}
+
+void prune_drops_hours_that_are_old(void)
+{
+    WITH_STORE();
+    struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4) };
+    rows[1].hour_at -= 3600;
+    IS(0, note(owner, rows, 2));
+    struct store_prune prune = STORE_PRUNE_INIT;
+    prune.part = PRUNE_HOURS;
+    prune.before = HOUR;
+    prune.wish = PRUNE_COUNT;
+    IS(0, fixture_call(&prune.call));
+    IS(1, prune.n);
+    prune.wish = PRUNE_DROP;
+    IS(0, fixture_call(&prune.call));
+    IS(1, prune.n);
+    CU_ASSERT_FALSE(prune.by_days);
+    struct store_rows found = REPORT("runs_by", "job", text_of(HOUR - 3600), "100");
+    TEXT_IS("3", cell(&found, 0, "runs"));
+}
+
+static int note_running(const unsigned char *who, const struct running *rows, int n)
+{
+    struct store_note_running call = STORE_NOTE_RUNNING_INIT;
+    call.owner = who;
+    call.rows = rows;
+    call.n = n;
+    return fixture_call(&call.call);
+}
+
+static struct store_rows running_for(int64_t least_us)
+{
+    return REPORT("running", text_of(least_us), "100");
+}
+
+void runs_that_go_on_are_those_that_were_noted_last(void)
+{
+    WITH_STORE();
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, fixture_call(&hello.call));
+    struct running rows[] = {
+        { .worker = 11, .entity = "orders", .key = "1", .job = "look", .slot = SLOT,
+          .began_us = hello.now_us - INT64_C(20000000) },
+        { .worker = 12, .entity = "orders", .key = "2", .job = "look", .slot = SLOT,
+          .began_us = hello.now_us - INT64_C(90000000) },
+    };
+    IS(0, note_running(owner, rows, 2));
+    IS(0, note_running(owner, rows, 2));
+    struct store_rows found = running_for(5000000);
+    IS(2, found.rows);
+    TEXT_IS("2", cell(&found, 0, "entity_key"));        /* the longest */
+    TEXT_IS("12", cell(&found, 0, "worker"));
+    TEXT_IS(text_of(SLOT), cell(&found, 0, "slot_at"));
+    CU_ASSERT(atoll(cell(&found, 0, "run_us")) >= 89000000);
+    IS(1, running_for(60000000).rows);
+    IS(0, note_running(owner, rows, 1));
+    found = running_for(5000000);
+    IS(1, found.rows);
+    TEXT_IS("1", cell(&found, 0, "entity_key"));
+    IS(0, note_running(stranger, &rows[1], 1));
+    IS(2, running_for(5000000).rows);
+    IS(0, note_running(owner, NULL, 0));
+    IS(1, running_for(5000000).rows);
+}

@@ -1,0 +1,254 @@
+/* test_run_hours.c - an engine adds up what its runs were like, and writes each sum over the one
+ * before. */
+#include "../engine/run/run_hours.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../engine/base/arena.h"
+#include "../engine/rules/histogram.h"
+#include "test.h"
+
+enum { HOUR = 3600, S = 1000 * 1000 };
+#define BEGIN INT64_C(1772370000)           /* 2026-03-01T13:00:00Z */
+
+static const unsigned char owner[STORE_OWNER_SIZE] = { 7 };
+static struct run_hours *hours;
+static struct store_note_runs note;
+
+static void begin(void)
+{
+    hours = run_hours_new(owner);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(hours);
+}
+
+static void drop_note(void)
+{
+    arena_free(note.arena);
+    note = (struct store_note_runs)STORE_NOTE_RUNS_INIT;
+}
+
+static void end(void)
+{
+    drop_note();
+    run_hours_free(hours);
+}
+
+/* A run that began so long after BEGIN, where its slot was, and took so long. */
+static void count(const char *entity, enum outcome outcome, int64_t after_s, int64_t took_us)
+{
+    struct check check = { .job_exec = "look", .entity_name = entity, .next_check_at = BEGIN };
+    run_hours_count(hours, &(struct settlement){ .check = &check,
+                                                 .outcome = outcome,
+                                                 .ran = true,
+                                                 .run_at_us = (BEGIN + after_s) * S,
+                                                 .run_us = took_us });
+}
+
+/* The rows of the next call, which goes well or not. */
+static int written(bool well)
+{
+    drop_note();
+    run_hours_fill(hours, &note);
+    run_hours_noted(hours, well);
+    return note.n;
+}
+
+static const struct run_hour *row_of(const char *entity, int64_t hour_at)
+{
+    static const struct run_hour none = { .runs = -1 };
+    for (int i = 0; i < note.n; i++)
+        if (!strcmp(note.rows[i].entity, entity) && note.rows[i].hour_at == hour_at)
+            return &note.rows[i];
+    return &none;
+}
+
+static void runs_of_an_hour_are_one_row(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 2, 300);
+    count("orders", OUTCOME_DONE, 1, 100);
+    CU_ASSERT_EQUAL_FATAL(written(true), 1);
+    const struct run_hour *row = &note.rows[0];
+    CU_ASSERT(row->hour_at == BEGIN && row->runs == 2 && row->took_us == 400 && row->took_max_us == 300);
+    CU_ASSERT_EQUAL(row->late_max_us, 2 * S);
+    CU_ASSERT_STRING_EQUAL(row->job, "look");
+    CU_ASSERT_STRING_EQUAL(row->outcome, "done");
+    char expected[80];
+    snprintf(expected, sizeof expected, "{\"%d\":1,\"%d\":1}", histogram_class(100), histogram_class(300));
+    CU_ASSERT_STRING_EQUAL(row->took, expected);
+    CU_ASSERT_EQUAL(memcmp(note.owner, owner, sizeof owner), 0);
+    end();
+}
+
+static void each_entity_outcome_and_hour_has_its_own(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    count("orders", OUTCOME_FAILED, 0, 1);
+    count("carts", OUTCOME_DONE, 0, 1);
+    count("orders", OUTCOME_DONE, HOUR, 1);
+    CU_ASSERT_EQUAL(written(true), 4);
+    end();
+}
+
+static void what_has_not_run_counts_for_nothing(void)
+{
+    begin();
+    struct check check = { .job_exec = "look", .entity_name = "orders" };
+    run_hours_count(hours, &(struct settlement){ .check = &check, .outcome = OUTCOME_BUSY, .run_at_us = S });
+    CU_ASSERT_FALSE(run_hours_have_news(hours));
+    end();
+}
+
+static void what_was_written_is_written_again_only_when_it_has_changed(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    count("carts", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL(written(true), 2);
+    CU_ASSERT_FALSE(run_hours_have_news(hours));
+    count("carts", OUTCOME_DONE, 1, 1);
+    CU_ASSERT_TRUE(run_hours_have_news(hours));
+    CU_ASSERT_EQUAL(written(true), 1);
+    CU_ASSERT_EQUAL(row_of("carts", BEGIN)->runs, 2);
+    end();
+}
+
+static void what_failed_to_be_written_is_written_with_the_rest(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL(written(false), 1);
+    count("orders", OUTCOME_DONE, 1, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN)->runs, 2);
+    end();
+}
+
+static void what_comes_in_during_the_call_is_news(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    drop_note();
+    run_hours_fill(hours, &note);
+    count("orders", OUTCOME_DONE, 1, 1);
+    run_hours_noted(hours, true);
+    CU_ASSERT_TRUE(run_hours_have_news(hours));
+    CU_ASSERT_EQUAL(written(true), 1);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN)->runs, 2);
+    end();
+}
+
+/* Its row has what it had before, so an hour that was dropped here must not begin anew: a run of it
+ * that ends late counts for the first hour that is still there. */
+static void an_hour_that_is_over_never_begins_anew(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    count("orders", OUTCOME_DONE, 3 * HOUR, 1);
+    CU_ASSERT_EQUAL(written(true), 1);        /* the first hour goes */
+    count("orders", OUTCOME_DONE, 1, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN)->runs, -1);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN + HOUR)->runs, 1);
+    end();
+}
+
+static void a_late_run_of_the_hour_before_still_counts_for_it(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, HOUR - 1, 1);
+    count("orders", OUTCOME_DONE, HOUR, 1);
+    CU_ASSERT_EQUAL(written(true), 2);
+    count("orders", OUTCOME_DONE, HOUR - 2, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN)->runs, 2);
+    end();
+}
+
+/* The clock ran ahead by a year, and was set back. */
+static void a_clock_that_was_set_back_counts_on(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    count("orders", OUTCOME_DONE, 8760 * HOUR, 1);
+    CU_ASSERT_EQUAL(written(true), 1);
+    for (int minute = 1; minute < 130; minute++) {
+        count("orders", OUTCOME_DONE, minute * 60, 1);
+        CU_ASSERT_EQUAL(written(true), 1);
+    }
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN + 2 * HOUR)->runs, 10);
+    end();
+}
+
+static void entities_beyond_a_thousand_are_one(void)
+{
+    begin();
+    char name[20];
+    int64_t runs = 0, others = 0;
+    for (int i = 0; i < RUN_HOURS_ENTITIES + 500; i++) {
+        snprintf(name, sizeof name, "tenant%d", i);
+        count(name, OUTCOME_DONE, 0, 1);
+    }
+    while (run_hours_have_news(hours)) {
+        CU_ASSERT_FATAL(written(true) > 0 && note.n <= STORE_RUN_HOURS_MAX);
+        for (int i = 0; i < note.n; i++) {
+            runs += note.rows[i].runs;
+            others += *note.rows[i].entity ? 0 : note.rows[i].runs;
+        }
+    }
+    CU_ASSERT_EQUAL(runs, RUN_HOURS_ENTITIES + 500);
+    CU_ASSERT_EQUAL(others, 500);
+    end();
+}
+
+static void it_is_due_a_minute_after_the_first_look_or_the_last_call(void)
+{
+    begin();
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 1));
+    count("orders", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, INT64_C(60) * S));
+    CU_ASSERT_TRUE(run_hours_are_due(hours, INT64_C(60) * S + 1));
+    drop_note();
+    run_hours_fill(hours, &note);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, INT64_C(200) * S));        /* it is under way */
+    run_hours_noted(hours, true);
+    count("orders", OUTCOME_DONE, 1, 1);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, INT64_C(200) * S));
+    CU_ASSERT_TRUE(run_hours_are_due(hours, INT64_C(260) * S));
+    end();
+}
+
+static void it_is_due_at_once_when_there_is_hardly_room(void)
+{
+    begin();
+    char name[20];
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 1));
+    for (int i = 0; i < RUN_HOURS_ENTITIES * 3 / 4; i++) {
+        snprintf(name, sizeof name, "tenant%d", i);
+        count(name, OUTCOME_DONE, 0, 1);
+    }
+    CU_ASSERT_TRUE(run_hours_are_due(hours, 2));
+    end();
+}
+
+static const struct test tests[] = {
+    TEST(runs_of_an_hour_are_one_row),
+    TEST(each_entity_outcome_and_hour_has_its_own),
+    TEST(what_has_not_run_counts_for_nothing),
+    TEST(what_was_written_is_written_again_only_when_it_has_changed),
+    TEST(what_failed_to_be_written_is_written_with_the_rest),
+    TEST(what_comes_in_during_the_call_is_news),
+    TEST(an_hour_that_is_over_never_begins_anew),
+    TEST(a_late_run_of_the_hour_before_still_counts_for_it),
+    TEST(a_clock_that_was_set_back_counts_on),
+    TEST(entities_beyond_a_thousand_are_one),
+    TEST(it_is_due_a_minute_after_the_first_look_or_the_last_call),
+    TEST(it_is_due_at_once_when_there_is_hardly_room),
+    { NULL, NULL },
+};
+
+const struct suite suite_run_hours = { .name = "run_hours", .tests = tests };
