@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/arena.h"
+
 struct migrate_run {
     const struct migrate_dialect *dialect;
     void *ctx;
@@ -90,14 +92,40 @@ static int is_applied(const struct migrate_run *run, const struct sql_migration 
     return run->dialect->refuse_changed(run->ctx, m, &applied, sha256, err);
 }
 
+static bool add_note(struct arena *a, const struct sql_migration *m, struct migrate_notes *notes)
+{
+    char *sha256 = arena_alloc(a, CHECKSUM_SIZE);
+    if (!sha256)
+        return false;
+    fingerprint_checksum(m->text, sha256);
+    notes->versions[notes->n] = m->version;
+    notes->oldest_engines[notes->n] = migrate_oldest_engine(m);
+    notes->names[notes->n] = m->name;
+    notes->sha256s[notes->n++] = sha256;
+    return true;
+}
+
+/* The first `n` of the steps. They are noted by one call, as each call is a round trip. */
+static int record(const struct migrate_run *run, const struct sql_migration *steps, int n, struct err *err)
+{
+    CLEANUP(arena_freep) struct arena *a = arena_new(0);
+    struct migrate_notes notes = { 0 };
+    size_t room = (size_t)n;
+    bool is_noted = a && (notes.versions = arena_alloc(a, room * sizeof *notes.versions)) &&
+                    (notes.oldest_engines = arena_alloc(a, room * sizeof *notes.oldest_engines)) &&
+                    (notes.names = arena_alloc(a, room * sizeof *notes.names)) &&
+                    (notes.sha256s = arena_alloc(a, room * sizeof *notes.sha256s));
+    for (int i = 0; i < n && is_noted; i++)
+        is_noted = add_note(a, &steps[i], &notes);
+    if (!is_noted)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    int rc = run->dialect->record(run->ctx, &notes, err);
+    return rc < 0 ? err_wrap(err, rc, "migration %s", steps[n - 1].name) : 0;
+}
+
 static int apply(const struct migrate_run *run, const struct sql_migration *m, struct err *err)
 {
-    char sha256[CHECKSUM_SIZE];
-    fingerprint_checksum(m->text, sha256);
     int rc = run->dialect->apply(run->ctx, m->text, err);
-    if (rc < 0)
-        return err_wrap(err, rc, "migration %s", m->name);
-    rc = run->dialect->record(run->ctx, m, sha256, migrate_oldest_engine(m), err);
     return rc < 0 ? err_wrap(err, rc, "migration %s", m->name) : 0;
 }
 
@@ -123,6 +151,8 @@ static int apply_if_missing(const struct migrate_run *run, const struct sql_migr
     if (applied)
         return 0;
     rc = apply(run, m, err);
+    if (rc >= 0)
+        rc = record(run, m, 1, err);
     return rc < 0 ? rc : 1;
 }
 
@@ -151,6 +181,8 @@ static int apply_all(const struct migrate_run *run, struct err *err)
         return rc;
     for (const struct sql_migration *m = run->steps; m->name && rc >= 0; m++, count++)
         rc = apply(run, m, err);
+    if (rc >= 0 && count)
+        rc = record(run, run->steps, count, err);
     if (rc >= 0 && run->dialect->complete)
         rc = run->dialect->complete(run->ctx, err);
     return rc < 0 ? rc : count;

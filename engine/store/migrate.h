@@ -18,6 +18,13 @@ struct migrate_state {
 /* A migration as it was applied. Longer texts are cut; a checksum that is too long stays so. */
 struct migrate_applied { char name[128], sha256[CHECKSUM_SIZE + 1]; };
 
+/* Migrations that were applied just now and are to be noted, an array for each column. */
+struct migrate_notes {
+    int n;
+    int32_t *versions, *oldest_engines;
+    const char **names, **sha256s;
+};
+
 /* The calls of a dialect, each with the context that was given to migrate_run. They return 0 or a
  * negative ERR_ unless noted otherwise. */
 struct migrate_dialect {
@@ -30,8 +37,7 @@ struct migrate_dialect {
     /* 1: the migration was applied, and *out is filled; 0: it was not. */
     int (*find)(void *ctx, int version, struct migrate_applied *out, struct err *err);
     int (*apply)(void *ctx, const char *text, struct err *err);
-    int (*record)(void *ctx, const struct sql_migration *m, const char *sha256, int oldest_engine,
-                  struct err *err);
+    int (*record)(void *ctx, const struct migrate_notes *notes, struct err *err);
     /* All migrations were applied to an empty database, and their transaction is still open. NULL:
      * there is nothing else to do in it. */
     int (*complete)(void *ctx, struct err *err);

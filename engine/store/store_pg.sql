@@ -3420,10 +3420,10 @@ SELECT coalesce(max(version), 0) AS version, coalesce(max(oldest_engine), 0) AS 
 -- out: name text, sha256 text
 SELECT name, sha256 FROM prescient.migration WHERE version = :version
 
--- name: note_migration
--- in: version int4, name text, sha256 text, oldest_engine int4
+-- name: note_migrations
+-- in: versions int4[], names text[], sha256s text[], oldest_engines int4[]
 INSERT INTO prescient.migration (version, name, sha256, oldest_engine)
-    VALUES (:version, :name, :sha256, :oldest_engine)
+SELECT * FROM unnest(:versions, :names, :sha256s, :oldest_engines)
 
 -- name: slot_length
 -- out: length_s int4

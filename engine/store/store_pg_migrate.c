@@ -167,14 +167,16 @@ static int migration_apply(void *ctx, const char *text, struct err *err)
     return pg_execute_text(m->pg, m->conn, text, err);
 }
 
-static int migration_record(void *ctx, const struct sql_migration *step, const char *sha256,
-                            int oldest_engine, struct err *err)
+static int migration_record(void *ctx, const struct migrate_notes *notes, struct err *err)
 {
     struct pg_migration *m = ctx;
-    struct pg_note_migration_in in = {
-        .version = step->version, .name = step->name, .sha256 = sha256, .oldest_engine = oldest_engine
+    struct pg_note_migrations_in in = {
+        .versions = { notes->n, notes->versions },
+        .names = { notes->n, notes->names },
+        .sha256s = { notes->n, notes->sha256s },
+        .oldest_engines = { notes->n, notes->oldest_engines },
     };
-    return pg_ask(m->pg, m->conn, PG_NOTE_MIGRATION, &in, NULL, err);
+    return pg_ask(m->pg, m->conn, PG_NOTE_MIGRATIONS, &in, NULL, err);
 }
 
 static int migration_refuse_newer(void *ctx, const struct migrate_state *found, struct err *err)

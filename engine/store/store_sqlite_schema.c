@@ -151,18 +151,18 @@ static int migration_apply(void *ctx, const char *text, struct err *err)
 
 /* A new file takes the slot length that was asked for in the transaction that creates its tables:
  * no other process sees it with another one. */
-static int migration_record(void *ctx, const struct sql_migration *step, const char *sha256,
-                            int oldest_engine, struct err *err)
+static int migration_record(void *ctx, const struct migrate_notes *notes, struct err *err)
 {
     struct sqlite_migration *m = ctx;
-    struct sqlite_migration_add_in row = {
-        .version = step->version,
-        .name = step->name,
-        .checksum = sha256,
-        .oldest_engine = oldest_engine,
-        .clock_us = sqlite_clock_us(m->db),
-    };
-    int64_t rc = sqlite_run(m->db, err, STATEMENT_MIGRATION_ADD, &row);
+    int64_t rc = 0, clock_us = sqlite_clock_us(m->db);
+    for (int i = 0; i < notes->n && rc >= 0; i++)
+        rc = sqlite_run(m->db, err, STATEMENT_MIGRATION_ADD, &(struct sqlite_migration_add_in){
+            .version = notes->versions[i],
+            .name = notes->names[i],
+            .checksum = notes->sha256s[i],
+            .oldest_engine = notes->oldest_engines[i],
+            .clock_us = clock_us,
+        });
     if (rc < 0)
         return (int)rc;
     return m->is_new ? settle_slot_length(m->db, m->options, true, err) : 0;
