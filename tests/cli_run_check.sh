@@ -161,7 +161,7 @@ what_is_broken() {
         sed -i 's/jobs = {/& astray = { plugin = "sql_check"; settings = { event = "e";
             query = "SELECT k FROM no_such_table AS k WHERE k IN ($1)"; }; };/' prescient.cfg
         enqueue row "b$keep" astray +3d
-        "$P" --quiet --log-level error run --check row "b$keep" >.out 2>.err
+        "$P" --quiet --log-level error run --check row "b$keep" --within 10s >.out 2>.err
         is "$STORE_NAME: keep_runs $keep: a broken job is no answer" "$?" 75
     done
     jobs_settings
