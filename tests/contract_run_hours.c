@@ -42,6 +42,10 @@ void hours_that_are_written_again_count_once(void)
     TEXT_IS("5", cell(&found, 0, "done"));
     TEXT_IS("1", cell(&found, 0, "failed"));
     TEXT_IS("0", cell(&found, 0, "other"));
+    rows[0].runs = 4;                       /* a call of before that waited for a lock */
+    IS(0, note(owner, rows, 1));
+    found = runs_by("job");
+    TEXT_IS("5", cell(&found, 0, "done"));
 }
 
 void hours_of_several_engines_are_added_up(void)
@@ -178,6 +182,33 @@ static int note_running(const unsigned char *who, const struct running *rows, in
 static struct store_rows running_for(int64_t least_us)
 {
     return REPORT("running", text_of(least_us), "100");
+}
+
+/* A thousand bytes that no index can make much shorter. */
+static const char *long_name(char out[1001], uint64_t seed)
+{
+    for (int i = 0; i < 1000; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+        out[i] = (char)('!' + (seed >> 33) % 90);
+    }
+    out[1000] = '\0';
+    return out;
+}
+
+void names_may_be_as_long_as_they_are_together(void)
+{
+    WITH_STORE();
+    char names[3][1001];
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, fixture_call(&hello.call));
+    const char *entity = long_name(names[0], 1), *key = long_name(names[1], 2), *job = long_name(names[2], 3);
+    struct run_hour hour = hour_of(job, entity, "done", 1);
+    struct running run = { .worker = 11, .entity = entity, .key = key, .job = job, .slot = SLOT,
+                           .began_us = hello.now_us - INT64_C(20000000) };
+    IS(0, note(owner, &hour, 1));
+    IS(0, note_running(owner, &run, 1));
+    struct store_rows found = running_for(5000000);
+    TEXT_IS(key, cell(&found, 0, "entity_key"));
 }
 
 void runs_that_go_on_are_those_that_were_noted_last(void)

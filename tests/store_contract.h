@@ -319,6 +319,7 @@
     X(no_percentile_is_above_the_longest)                                                                    \
     X(classes_have_the_same_middle_everywhere)                                                               \
     X(prune_drops_hours_that_are_old)                                                                        \
+    X(names_may_be_as_long_as_they_are_together)                                                             \
     X(runs_that_go_on_are_those_that_were_noted_last)                                                        \
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \

@@ -42,9 +42,9 @@ static bool gives(struct errands *all, enum errand_kind kind)
 static void one_is_asked_at_a_time(void)
 {
     struct errands all = { 0 };
-    CU_ASSERT_FALSE(errands_wait(&all));
+    CU_ASSERT_FALSE(errands_wait(&all, false));
     CU_ASSERT_TRUE(gives(&all, ERRAND_RELOOK));
-    CU_ASSERT_TRUE(errands_wait(&all));
+    CU_ASSERT_TRUE(errands_wait(&all, false));
     CU_ASSERT_FALSE(gives(&all, ERRAND_PULSE));
     CU_ASSERT_FALSE(gives(&all, ERRAND_RELOOK));
 }
@@ -72,6 +72,22 @@ static void what_waits_for_two_seconds_is_urgent_but_not_what_can_wait(void)
     CU_ASSERT_FALSE(errands_are_urgent(&all, 1000 * S));
     all.current.kind = ERRAND_KEEP_DAYS;
     CU_ASSERT_TRUE(errands_are_urgent(&all, S));
+}
+
+static void at_a_stop_only_what_runs_were_like_is_sent(void)
+{
+    struct errands all = { 0 };
+    CU_ASSERT_TRUE(gives(&all, ERRAND_INDEX_DAYS));
+    CU_ASSERT_TRUE(errands_wait(&all, false));
+    CU_ASSERT_FALSE(errands_wait(&all, true));
+    errands_drop(&all);
+    CU_ASSERT_FALSE(errands_wait(&all, false));
+    CU_ASSERT_TRUE(gives(&all, ERRAND_NOTE_RUNS));
+    CU_ASSERT_TRUE(errands_wait(&all, true));
+    all.current.is_under_way = true;
+    CU_ASSERT_FALSE(errands_wait(&all, true));
+    errands_drop(&all);
+    CU_ASSERT_EQUAL(all.current.kind, ERRAND_NOTE_RUNS);
 }
 
 static void each_kind_is_put_as_its_request(void)
@@ -211,6 +227,7 @@ static const struct test tests[] = {
     TEST(one_is_asked_at_a_time),
     TEST(days_take_the_place_of_what_waits_and_all_take_that_of_what_can_wait),
     TEST(what_waits_for_two_seconds_is_urgent_but_not_what_can_wait),
+    TEST(at_a_stop_only_what_runs_were_like_is_sent),
     TEST(each_kind_is_put_as_its_request),
     TEST(before_a_worker_has_loaded_the_jobs_one_check_is_recalled),
     TEST(an_answer_makes_room_and_is_handed_on),

@@ -222,16 +222,49 @@ static void it_is_due_a_minute_after_the_first_look_or_the_last_call(void)
     end();
 }
 
-static void it_is_due_at_once_when_there_is_hardly_room(void)
+static void many_entities(int hour)
 {
-    begin();
     char name[20];
-    CU_ASSERT_FALSE(run_hours_are_due(hours, 1));
     for (int i = 0; i < RUN_HOURS_ENTITIES * 3 / 4; i++) {
         snprintf(name, sizeof name, "tenant%d", i);
-        count(name, OUTCOME_DONE, 0, 1);
+        count(name, OUTCOME_DONE, hour * HOUR, 1);
     }
-    CU_ASSERT_TRUE(run_hours_are_due(hours, 2));
+}
+
+static void write_all(void)
+{
+    while (run_hours_have_news(hours))
+        CU_ASSERT_FATAL(written(true) > 0);
+}
+
+/* A replay has many hours in a minute. */
+static void it_is_due_at_once_when_writing_makes_room(void)
+{
+    begin();
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 1));
+    many_entities(0);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 2));
+    count("orders", OUTCOME_DONE, 3 * HOUR, 1);
+    CU_ASSERT_TRUE(run_hours_are_due(hours, 3));
+    write_all();
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 4));
+    end();
+}
+
+/* Also not when a write has just failed: it would be tried again without end. */
+static void many_entities_are_written_once_a_minute(void)
+{
+    begin();
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 1));
+    many_entities(0);
+    write_all();
+    count("tenant1", OUTCOME_DONE, 1, 1);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 2));
+    count("orders", OUTCOME_DONE, 3 * HOUR, 1);
+    CU_ASSERT_TRUE(run_hours_are_due(hours, 3));
+    CU_ASSERT_TRUE(written(false) > 0);
+    CU_ASSERT_FALSE(run_hours_are_due(hours, 4));
+    CU_ASSERT_TRUE(run_hours_are_due(hours, 4 + INT64_C(60) * S));
     end();
 }
 
@@ -247,7 +280,8 @@ static const struct test tests[] = {
     TEST(a_clock_that_was_set_back_counts_on),
     TEST(entities_beyond_a_thousand_are_one),
     TEST(it_is_due_a_minute_after_the_first_look_or_the_last_call),
-    TEST(it_is_due_at_once_when_there_is_hardly_room),
+    TEST(it_is_due_at_once_when_writing_makes_room),
+    TEST(many_entities_are_written_once_a_minute),
     { NULL, NULL },
 };
 

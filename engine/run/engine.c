@@ -93,7 +93,7 @@ void engine_errand_done(void *engine, const struct errand_result *result)
     struct engine *e = engine;
     bool pauses_changed;
     e->needs_tick = true;
-    if (e->shutdown.stopping && result->errand.kind == ERRAND_NOTE_RUNS && result->rc)
+    if (e->note_until_us && result->errand.kind == ERRAND_NOTE_RUNS && result->rc)
         e->note_until_us = now_us(e);   /* it is not tried again */
     bool is_ours = pausing_errand_done(&e->pausing, &e->plan_env, result, &pauses_changed);
     is_ours = is_ours || notifying_errand_done(&e->notifying, &e->plan_env, result);
@@ -160,8 +160,6 @@ bool engine_is_idle(const void *engine)
 void engine_stop(struct engine *e)
 {
     shutdown_begin(&e->shutdown, now_us(e) + e->o.settings->stop_timeout_us);
-    errands_drop(&e->errands);
-    errands_drop(&e->fine_errands);
 }
 
 void engine_stop_at_once(struct engine *e)
@@ -221,8 +219,7 @@ static bool jobs_run(const struct engine *e)
 
 /* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some
  * seconds later we go anyway. */
-/* What the last runs were like is written, if the store takes it soon. A lane that is stopping has
- * no other errand to send. */
+/* What the last runs were like is written, if the store takes it soon. */
 static bool last_runs_are_noted(struct engine *e, int64_t now_us)
 {
     enum { NOTE_US = 1000 * 1000 };
@@ -231,6 +228,8 @@ static bool last_runs_are_noted(struct engine *e, int64_t now_us)
         e->note_until_us = now_us + NOTE_US;
     if (!has_news || now_us >= e->note_until_us)
         return true;
+    if (e->errands.current.kind != ERRAND_NOTE_RUNS)
+        errands_drop(&e->errands);
     if (errands_give(&e->errands, &(struct errand){ .kind = ERRAND_NOTE_RUNS }, now_us))
         e->needs_tick = true;           /* a lane has to be asked */
     return false;

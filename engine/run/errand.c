@@ -418,9 +418,10 @@ void errands_drop(struct errands *all)
         all->current = (struct errand){ 0 };
 }
 
-bool errands_wait(const struct errands *all)
+bool errands_wait(const struct errands *all, bool stopping)
 {
-    return all->current.kind && !all->current.is_under_way;
+    enum errand_kind kind = all->current.is_under_way ? ERRAND_NONE : all->current.kind;
+    return stopping ? kind == ERRAND_NOTE_RUNS : kind != ERRAND_NONE;
 }
 
 bool errands_are_urgent(const struct errands *all, int64_t now_us)

@@ -116,7 +116,7 @@ static struct lane_view look(const struct lane *l)
         .can_put_off = may_read && puts_off,
         .can_finish = lane_bucket_to_finish(l) != NULL,
         .can_open = can_open(l, to_read, now),
-        .has_errand = errands_wait(env->errands),
+        .has_errand = errands_wait(env->errands, env->shutdown->stopping),
         .is_urgent = errands_are_urgent(env->errands, now),
         .has_leases = l->nbuckets > 0,
         .has_pages = l->npages > 0,

@@ -50,13 +50,29 @@ bool plan_give(const struct plan_env *env, struct errand errand)
     return errands_give(env->errands, &errand, plan_mono_us(env));
 }
 
+/* A lane asks for what can wait while it holds no lease. The lanes of full slots hold theirs for as
+ * long as a job runs; so it is the fine lane's, or theirs when that one is long at work, too. */
+static void give_note(const struct plan_env *env, enum errand_kind kind, int64_t now_us)
+{
+    enum { LONG_US = 2 * 1000 * 1000 };
+    struct errands *fine = env->fine_errands, *full = env->errands;
+    bool is_waiting = fine->current.kind == kind && !fine->current.is_under_way;
+    if (full->current.kind == kind || (fine->current.kind == kind && !is_waiting))
+        return;
+    if (!is_waiting)
+        errands_give(fine, &(struct errand){ .kind = kind }, now_us);
+    else if (fine != full && now_us - fine->current.given_us > LONG_US &&
+             errands_give(full, &(struct errand){ .kind = kind }, now_us))
+        errands_drop(fine);
+}
+
 void plan_note_runs(const struct plan_env *env)
 {
     int64_t now_us = plan_mono_us(env);
     if (run_hours_are_due(env->run_hours, now_us))
-        plan_give_errand(env, ERRAND_NOTE_RUNS);
-    if (long_runs_are_due(env->long_runs, now_us))
-        plan_give_errand(env, ERRAND_NOTE_RUNNING);
+        give_note(env, ERRAND_NOTE_RUNS, now_us);
+    else if (long_runs_are_due(env->long_runs, now_us))
+        give_note(env, ERRAND_NOTE_RUNNING, now_us);
 }
 
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind)

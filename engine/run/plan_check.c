@@ -52,6 +52,7 @@ static void closing(const struct plan_env *env, struct plan_check *p)
 static void check_tick(const struct plan_env *env, void *state)
 {
     struct plan_check *p = state;
+    plan_note_runs(env);
     if (p->step == STEP_DAYS && env->clocks->is_known)
         plan_give_errand(env, ERRAND_KEEP_DAYS);
     if (p->step == STEP_WATCH)

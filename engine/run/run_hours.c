@@ -34,7 +34,7 @@ struct run_hours {
     struct group *last;                 /* the one that was counted last: mostly it is the next one, too */
     int64_t hour;                       /* in which the last run began */
     int64_t over_before;                /* hours before this one were dropped here */
-    bool is_under_way;
+    bool is_under_way, has_failed;      /* the last call did */
     int64_t due_us;                     /* monotonic; 0: not known yet */
 };
 
@@ -124,9 +124,14 @@ static struct group *group_of(struct run_hours *all, const struct run *r, int mo
     return *place;
 }
 
+static bool is_past(const struct run_hours *all, const struct group *g)
+{
+    return g->hour_at < all->hour - KEPT_S;
+}
+
 static bool is_noted_and_past(const struct run_hours *all, const struct group *g)
 {
-    return g->runs == g->noted_runs && g->hour_at < all->hour - KEPT_S;
+    return g->runs == g->noted_runs && is_past(all, g);
 }
 
 /* Those that stay are hashed anew, as the table has no marks for what is gone. */
@@ -205,13 +210,26 @@ bool run_hours_have_news(const struct run_hours *all)
     return false;
 }
 
+/* There is hardly room for more, and hours that are over would go once they are written: a replay
+ * has many in a minute. Of what fails a minute is waited for, too. */
+static bool makes_room(const struct run_hours *all)
+{
+    if (all->n < CROWDED || all->has_failed)
+        return false;
+    for (const struct group *g = all->groups; g; g = g->following)
+        if (is_past(all, g))
+            return true;
+    return false;
+}
+
 bool run_hours_are_due(struct run_hours *all, int64_t now_us)
 {
-    bool is_crowded = all->n >= CROWDED;
     if (!all->due_us)
         all->due_us = now_us + MINUTE_US;
-    if (all->is_under_way || (now_us < all->due_us && !is_crowded))
+    if (all->is_under_way)
         return false;
+    if (now_us < all->due_us)
+        return makes_room(all);
     return run_hours_have_news(all);
 }
 
@@ -279,6 +297,7 @@ void run_hours_noted(struct run_hours *all, bool well)
 {
     all->is_under_way = false;
     all->due_us = 0;
+    all->has_failed = !well;
     if (!well)
         return;
     for (struct group *g = all->groups; g; g = g->following)

@@ -25,8 +25,8 @@ void run_hours_count(struct run_hours *all, const struct settlement *written);
 
 /* Something was counted that is not written yet. */
 bool run_hours_have_news(const struct run_hours *all);
-/* It is time to write: a minute is over since it was done, or since the first look; or there is
- * hardly room for more. */
+/* It is time to write: a minute is over since it was tried, or since the first look; or there is
+ * hardly room for more, and writing makes room. */
 bool run_hours_are_due(struct run_hours *all, int64_t now_us);
 
 /* What has changed since it was written, as many rows as one call may have. `out->arena` is the

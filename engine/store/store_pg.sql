@@ -1607,6 +1607,8 @@ SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
                   WHERE s.name = 'loads_noted_at'), -1) AS slots
 
 -- name: note_runs
+-- Counts only grow: a call that was given up, and comes to the end of its wait for a lock after a
+-- later one, changes nothing.
 -- in: owner uuid, hours timestamptz[], jobs text[], entities text[], outcomes text[], runs int8[],
 -- in: took_us int8[], took_max_us int8[], late_max_us int8[], took text[], late text[]
 INSERT INTO prescient.run_hour (owner, hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us,
@@ -1618,6 +1620,7 @@ SELECT :owner, r.hour_at, r.job, r.entity, r.outcome, r.runs, r.took_us, r.took_
     ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
     DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
                   late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
+     WHERE run_hour.runs < excluded.runs
 
 -- name: drop_running
 -- Those of this engine, and what the dead have left.
@@ -1627,12 +1630,11 @@ DELETE FROM prescient.run_now WHERE owner = :owner OR seen_at < clock_timestamp(
 -- name: note_running
 -- in: owner uuid, engine text?, workers int4[], entities text[], keys text[], jobs text[],
 -- in: slots timestamptz[], began_us timestamptz[]
-INSERT INTO prescient.run_now (owner, engine, worker, entity_name, entity_key, job_exec, slot_at, began_at,
-                               seen_at)
-SELECT :owner, :engine, r.worker, r.entity, r.key, r.job, r.slot_at, r.began_at, clock_timestamp()
-  FROM unnest(:workers, :entities, :keys, :jobs, :slots, :began_us)
-       r (worker, entity, key, job, slot_at, began_at)
-    ON CONFLICT DO NOTHING
+INSERT INTO prescient.run_now (owner, number, engine, worker, entity_name, entity_key, job_exec, slot_at,
+                               began_at, seen_at)
+SELECT :owner, r.number, :engine, r.worker, r.entity, r.key, r.job, r.slot_at, r.began_at, clock_timestamp()
+  FROM unnest(:workers, :entities, :keys, :jobs, :slots, :began_us) WITH ORDINALITY
+       r (worker, entity, key, job, slot_at, began_at, number)
 
 -- name: keep_days
 -- :days ahead. 0: build one index instead, in a transaction of its own, whose failure undoes no

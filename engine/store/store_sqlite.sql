@@ -453,6 +453,7 @@ VALUES (:owner, :hour_at, :job, :entity, :outcome, :runs, :took_us, :took_max_us
     ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
     DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
                   late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
+     WHERE prescient_run_hour.runs < excluded.runs
 
 -- name: drop_running
 -- Those of this engine, and what the dead have left.
@@ -460,12 +461,11 @@ VALUES (:owner, :hour_at, :job, :entity, :outcome, :runs, :took_us, :took_max_us
 DELETE FROM prescient_run_now WHERE owner = :owner OR seen_at_us < :before_us
 
 -- name: note_running
--- in: owner uuid, engine text?, worker int4, entity text, key text, job text, slot timestamptz,
--- in: began_us timestamptz, clock_us timestamptz
-INSERT INTO prescient_run_now (owner, engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us,
-                               seen_at_us)
-VALUES (:owner, :engine, :worker, :entity, :key, :job, :slot, :began_us, :clock_us)
-    ON CONFLICT DO NOTHING
+-- in: owner uuid, number int4, engine text?, worker int4, entity text, key text, job text,
+-- in: slot timestamptz, began_us timestamptz, clock_us timestamptz
+INSERT INTO prescient_run_now (owner, number, engine, worker, entity_name, entity_key, job_exec, slot_at,
+                               began_at_us, seen_at_us)
+VALUES (:owner, :number, :engine, :worker, :entity, :key, :job, :slot, :began_us, :clock_us)
 
 -- name: loads_noted
 -- When slots were counted last (0: never), and how many held checks.

@@ -1,11 +1,13 @@
 /* store_sqlite_running.c - writes which runs of an engine have been going on for long. */
 #include "store_sqlite_calls.h"
 
-static int64_t add(struct sqlite_store *db, const struct store_note_running *n, const struct running *row,
-                   int64_t clock_us, struct err *err)
+static int64_t add(struct sqlite_store *db, const struct store_note_running *n, int i, int64_t clock_us,
+                   struct err *err)
 {
+    const struct running *row = &n->rows[i];
     return sqlite_run(db, err, STATEMENT_NOTE_RUNNING, &(struct sqlite_note_running_in){
         .owner = n->owner,
+        .number = i + 1,
         .engine = db->engine,
         .worker = row->worker,
         .entity = row->entity,
@@ -28,6 +30,6 @@ int sqlite_note_running(struct sqlite_store *db, struct store_call *call)
         .before_us = clock_us - day_us,
     });
     for (int i = 0; i < n->n && rc >= 0; i++)
-        rc = add(db, n, &n->rows[i], clock_us, &call->err);
+        rc = add(db, n, i, clock_us, &call->err);
     return rc < 0 ? (int)rc : 0;
 }

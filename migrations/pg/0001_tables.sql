@@ -12,7 +12,7 @@
 --   concurrency_limit   write            read when they take places     prescient keys
 --   slot_pass           -                open and close slots           views slots, passes
 --   cursor              -                prescient events --deliver     view consumers
---   run_hour, run_now   -                write once a minute, or less   views run_hours, running
+--   run_hour, run_now   -                write now and then             views run_hours, running
 --   setting, generation, slot_load, engine_seen: notes of engines and of init
 --
 -- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
@@ -573,7 +573,8 @@ COMMENT ON TABLE prescient.slot_load IS
 -- What the runs of an hour were like. No settle writes here: an engine adds up in memory, and
 -- writes its rows anew once a minute.
 CREATE TABLE prescient.run_hour (
-    -- The hour, UTC, in which the runs began; in a replay by the virtual time.
+    -- The hour, UTC, in which the runs began (in a replay by the virtual time), or of a run that
+    -- took hours one of those behind it.
     hour_at timestamptz NOT NULL,
     -- The job of the checks.
     job_exec text NOT NULL,
@@ -605,6 +606,8 @@ COMMENT ON TABLE prescient.run_hour IS
 CREATE TABLE prescient.run_now (
     -- Random bytes of the engine's process.
     owner uuid NOT NULL,
+    -- Counts its rows, from 1: the three names together may be too long for an index.
+    number integer NOT NULL,
     -- Its name: engine_name or host, and the process's id.
     engine text,
     -- The worker's process id.
@@ -621,7 +624,7 @@ CREATE TABLE prescient.run_now (
     began_at timestamptz NOT NULL,
     -- When the engine wrote this.
     seen_at timestamptz NOT NULL,
-    PRIMARY KEY (owner, worker, entity_name, entity_key, job_exec)
+    PRIMARY KEY (owner, number)
 );
 COMMENT ON TABLE prescient.run_now IS 'Runs that have been going on for more than five seconds.';
 

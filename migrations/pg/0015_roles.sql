@@ -67,7 +67,10 @@ BEGIN
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;
-        -- which they had from the moment they were made
+        -- which they had from the moment they were made, but where the role was made meanwhile
+        IF NOT has_function_privilege('prescient_engine', 'prescient.slot_length_s()', 'EXECUTE') THEN
+            GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;
+        END IF;
         ALTER DEFAULT PRIVILEGES IN SCHEMA prescient_schema
             REVOKE EXECUTE ON FUNCTIONS FROM prescient_engine;
         REVOKE EXECUTE ON FUNCTION prescient.set_slot_length(integer), prescient.refuse_key_change(),

@@ -276,6 +276,7 @@ CREATE TABLE prescient_run_hour (
 -- has any; of one that was killed they stay, and count for nothing after half a minute.
 CREATE TABLE prescient_run_now (
     owner BLOB NOT NULL,                    -- random bytes of the engine's process
+    number INTEGER NOT NULL,                -- counts its rows, from 1
     engine TEXT,                            -- its name: engine_name or host, and the process's id
     worker INTEGER NOT NULL,                -- the worker's process id
     entity_name TEXT NOT NULL,              -- the check
@@ -284,7 +285,7 @@ CREATE TABLE prescient_run_now (
     slot_at INTEGER NOT NULL,               -- the slot under which it was read
     began_at_us INTEGER NOT NULL,           -- when the run began, to a second
     seen_at_us INTEGER NOT NULL,            -- when the engine wrote this
-    PRIMARY KEY (owner, worker, entity_name, entity_key, job_exec)
+    PRIMARY KEY (owner, number)
 ) STRICT, WITHOUT ROWID;
 
 -- ---- events -------------------------------------------------------------------------------------
