@@ -45,6 +45,14 @@ static inline int unreadable(struct store_call *call, const char *what)
     return err_set(&call->err, ERR_LOST, "the database's answer to %s cannot be read", what);
 }
 
+/* The `receive` of a statement that returns no rows. */
+static inline int nothing_to_receive(struct pg_store *pg, struct store_call *call)
+{
+    (void)pg;
+    (void)call;
+    return 0;
+}
+
 /* The bucket to read on from: rows are in the order (bucket, priority, id). */
 static inline int32_t bucket_after(const struct lease *lease, const struct page_cursor *after)
 {

@@ -102,12 +102,6 @@ static bool return_send(struct pg_store *pg, struct store_call *call)
     });
 }
 
-static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
-{
-    (void)pg, (void)call;
-    return 0;
-}
-
 const struct pg_operation
     pg_take_places = { .send = take_send, .receive = take_receive, .relaxes = true },
     pg_renew_places = { .send = renew_send, .receive = renew_receive, .relaxes = true },

@@ -35,10 +35,4 @@ static bool note_running_send(struct pg_store *pg, struct store_call *call)
     });
 }
 
-static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
-{
-    (void)pg, (void)call;
-    return 0;
-}
-
 const struct pg_operation pg_note_running = { .send = note_running_send, .receive = nothing_to_receive };

@@ -58,11 +58,5 @@ static bool note_runs_send(struct pg_store *pg, struct store_call *call)
     });
 }
 
-static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
-{
-    (void)pg, (void)call;
-    return 0;
-}
-
 const struct pg_operation pg_note_runs = { .send = note_runs_send, .receive = nothing_to_receive,
                                            .relaxes = true };
