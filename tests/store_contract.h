@@ -48,6 +48,14 @@
     X(a_load_keeps_payload_priority_and_rounding)                                                            \
     X(a_bad_row_leaves_nothing_of_its_chunk)                                                                 \
     X(a_load_of_nothing_does_nothing)                                                                        \
+    /* contract_urgent.c */                                                                                  \
+    X(a_split_slot_says_whether_it_has_urgent_checks)                                                        \
+    X(a_slot_that_is_one_lease_does_not_say_it)                                                              \
+    X(only_buckets_with_urgent_checks_are_taken_where_it_is_asked_for)                                       \
+    X(a_read_of_urgent_checks_brings_no_others_the_most_urgent_first)                                        \
+    X(a_read_of_urgent_checks_may_be_of_some_jobs_only)                                                      \
+    X(late_slots_with_urgent_checks_are_found_beside_the_first_late_one)                                     \
+    X(what_was_run_under_leases_that_are_given_back_counts_in_their_slot)                                    \
     /* contract_slot.c */                                                                                    \
     X(opening_a_slot_counts_its_rows_once)                                                                   \
     X(a_slot_that_has_not_begun_is_not_opened)                                                               \

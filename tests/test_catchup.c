@@ -217,6 +217,104 @@ static void late_slots_are_run_one_at_a_time_and_then_the_mark_moves(void)
     end();
 }
 
+static union errand_request urgent_is(int64_t urgent, int64_t slot)
+{
+    return (union errand_request){ .late = { .slot = slot, .urgent = urgent } };
+}
+
+/* An outage of many slots: none of the others is begun before them. */
+static void the_urgent_checks_of_all_late_slots_come_before_the_others_of_any(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request first = urgent_is(200, 100), second = urgent_is(300, 100), none = urgent_is(0, 100);
+    is_answered(&first);
+    is_answered(&second);
+    is_answered(&none);
+    CU_ASSERT_FALSE(targets_have(&targets, 100));
+    for (int64_t slot = 200; slot <= 300; slot += 100) {
+        struct target *t = targets.first;
+        CU_ASSERT_EQUAL(t->slot, slot);
+        CU_ASSERT(t->only_urgent && t->round == ROUND_FIRST);
+        catchup_tick(&env, &c);
+        CU_ASSERT_EQUAL(errands.current.kind, ERRAND_NONE);
+        slot_is_over((struct target){ .held_by_others = 1 });
+    }
+    is_answered(&none);
+    CU_ASSERT_TRUE(targets_have(&targets, 100));
+    CU_ASSERT_FALSE(targets.first->only_urgent);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    for (int64_t slot = 200; slot <= 300; slot += 100) {
+        union errand_request others = urgent_is(slot, slot);    /* they came meanwhile */
+        is_answered(&others);
+        CU_ASSERT_FALSE(targets.first->only_urgent);
+        slot_is_over((struct target){ .counts = { .run = 1 } });
+    }
+    union errand_request over = urgent_is(0, 0);
+    is_answered(&over);
+    CU_ASSERT_EQUAL(c.step, CATCHUP_MARK);
+    CU_ASSERT_EQUAL(c.skipped_from, 0);
+    end();
+}
+
+static void urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    for (int i = 0; i < CATCHUP_AT_ONCE; i++) {
+        union errand_request found = urgent_is(1000 + i * 100, 50);
+        is_answered(&found);
+    }
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_NONE);
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    catchup_tick(&env, &c);
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_LATE_SLOT);
+    CU_ASSERT_EQUAL(errands.current.urgent_from, 1000 + (CATCHUP_AT_ONCE - 1) * 100 + 1);
+    CU_ASSERT_EQUAL(errands.current.from, 0);
+    end();
+}
+
+/* Of so many seconds that none was left for others: it goes on behind them. */
+static void a_look_for_urgent_checks_that_was_cut_goes_on(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request cut = { .late = { .slot = 100, .urgent_until = 400 } }, found = urgent_is(500, 100);
+    is_answered(&cut);
+    CU_ASSERT_FALSE(targets_have(&targets, 100));
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.urgent_from, 400);
+    is_answered(&found);
+    CU_ASSERT_TRUE(targets_have(&targets, 500));
+    end();
+}
+
+/* They are short, and one slow check would keep all others. */
+static void fine_slots_have_no_turn_of_their_own(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    union errand_request found = urgent_is(201, 100), none = urgent_is(0, 100);
+    is_answered(&found);
+    CU_ASSERT_FALSE(targets_have(&fine, 201));
+    is_answered(&none);
+    CU_ASSERT_TRUE(targets_have(&targets, 100));
+    end();
+}
+
+static void moving_checks_on_knows_no_urgent_ones(void)
+{
+    begin(false);
+    catchup_begin(&c, TARGET_RESLOT, true, 900, false);
+    union errand_request found = urgent_is(200, 100);
+    is_answered(&found);
+    CU_ASSERT_TRUE(targets_have(&targets, 100));
+    CU_ASSERT_FALSE(targets_have(&targets, 200));
+    end();
+}
+
 /* What comes of a look for late slots, or of a call that moves checks to slots. */
 static union errand_request look_is(int64_t slot, int64_t misfiled_at, int64_t until)
 {
@@ -570,6 +668,11 @@ static const struct test tests[] = {
     TEST(a_store_that_was_away_is_followed_by_no_rest),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
+    TEST(the_urgent_checks_of_all_late_slots_come_before_the_others_of_any),
+    TEST(urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time),
+    TEST(a_look_for_urgent_checks_that_was_cut_goes_on),
+    TEST(fine_slots_have_no_turn_of_their_own),
+    TEST(moving_checks_on_knows_no_urgent_ones),
     TEST(checks_at_times_that_are_no_slots_are_moved_between_late_slots),
     TEST(a_daemon_moves_some_of_them_and_looks_again_soon),
     TEST(what_is_left_at_such_a_time_is_asked_for_once),

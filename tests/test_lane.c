@@ -142,7 +142,7 @@ static void without_workers_leases_are_given_back(void)
  * it acts on. */
 static void no_combination_leads_to_an_action_without_its_ground(void)
 {
-    for (unsigned bits = 0; bits < 1u << 15; bits++) {
+    for (unsigned bits = 0; bits < 1u << 16; bits++) {
         struct lane_view v = {
             .stopping = bits & 1,
             .workers_idle = bits & 2,
@@ -159,6 +159,7 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
             .last_due = bits & 4096,
             .can_put_off = bits & 8192,
             .only_puts_off = bits & 16384,
+            .can_give_back = bits & 32768,
         };
         enum lane_action a = lane_decide(&v);
         bool ground[] = {
@@ -168,12 +169,13 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
             [LANE_READ] = v.can_read || v.can_put_off,
             [LANE_SETTLE] = v.settle_due || v.last_due,
             [LANE_FINISH] = v.can_finish,
+            [LANE_GIVE_BACK] = v.can_give_back,
             [LANE_RELEASE] = v.has_leases && !v.has_pages && (v.stopping || v.workers_broken),
             [LANE_ERRAND] = v.has_errand,
         };
         CU_ASSERT(ground[a]);
         if (v.stopping)
-            CU_ASSERT(a != LANE_OPEN && a != LANE_READ && a != LANE_FINISH &&
+            CU_ASSERT(a != LANE_OPEN && a != LANE_READ && a != LANE_FINISH && a != LANE_GIVE_BACK &&
                       (a != LANE_ERRAND || !v.has_leases));
         if (v.settle_due && !v.workers_idle)
             CU_ASSERT(a != LANE_WAIT && a != LANE_OPEN);

@@ -185,6 +185,24 @@ static void a_look_behind_many_such_times_goes_on_from_where_it_was_cut(void)
     CU_ASSERT_EQUAL(moved, SECONDS);
 }
 
+/* Each of them was a step of its own, and a look that was cut in their second began there again. */
+static void many_such_times_in_a_second_do_not_hide_urgent_checks(void)
+{
+    WITH_SERVER();
+    put_at(SLOT - 2 * LENGTH);
+    insert_from(SLOT - LENGTH, 6000, 100);
+    put_at(SLOT);
+    SQL_IS("", "UPDATE prescient.future_job SET priority = -1 WHERE next_check_at = to_timestamp(%lld)",
+           (long long)SLOT);
+    struct store_late_slot l = STORE_LATE_SLOT_INIT;
+    l.before = SLOT + LENGTH;
+    l.urgent_from = 1;
+    CU_ASSERT_EQUAL_FATAL(pgfx_call(&l.call), 0);
+    CU_ASSERT_EQUAL(l.slot, SLOT - 2 * LENGTH);
+    CU_ASSERT_EQUAL(l.urgent, SLOT);
+    CU_ASSERT_EQUAL(l.urgent_until, 0);
+}
+
 static void rows_that_are_locked_stay_at_such_a_time_and_end_no_call(void)
 {
     WITH_SERVER();
@@ -273,6 +291,7 @@ static const struct test tests[] = {
     TEST(two_of_one_id_are_recalled_into_one_slot),
     TEST(checks_at_times_that_are_no_slots_are_moved_a_bounded_number_a_call),
     TEST(a_look_behind_many_such_times_goes_on_from_where_it_was_cut),
+    TEST(many_such_times_in_a_second_do_not_hide_urgent_checks),
     TEST(rows_that_are_locked_stay_at_such_a_time_and_end_no_call),
     TEST(a_narrow_look_leaves_out_slots_that_wait_for_a_transaction),
     TEST(the_server_tells_how_long_it_was_at_a_look),

@@ -1,5 +1,6 @@
 /* test_targets.c - the slots that are to be run, and the order of their opening. */
 #include "../engine/rules/slot.h"
+#include "../engine/run/leased_bucket.h"
 #include "../engine/run/targets.h"
 #include "test.h"
 
@@ -209,7 +210,79 @@ static void only_a_sweep_that_left_something_or_took_nothing_has_to_put_off(void
         CU_ASSERT_EQUAL(target_has_to_put_off(&all[i].t), all[i].has);
 }
 
+/* ---- rounds: urgent checks before others ---- */
+
+static void a_slot_with_urgent_checks_has_a_first_round_over_all_its_buckets(void)
+{
+    struct agenda agenda = { 0 };
+    struct targets all = { .agenda = &agenda };
+    struct target *t = targets_add(&all, TARGET_SLOT, 900, 0);
+    target_begin_rounds(t, true);
+    CU_ASSERT_EQUAL(t->round, ROUND_FIRST);
+    t->skipped_buckets = 1;
+    t->buckets_of_first_round = 6;
+    CU_ASSERT_EQUAL(target_left_out(t), 7);
+    CU_ASSERT_FALSE(target_none_left(t, true));
+    CU_ASSERT_PTR_NULL(targets_to_open(&all, 0));       /* a lane still reads urgent checks */
+    CU_ASSERT_FALSE(target_none_left(t, false));
+    CU_ASSERT_PTR_EQUAL(targets_to_open(&all, 0), t);
+    CU_ASSERT_EQUAL(target_left_out(t), 1);
+    CU_ASSERT_TRUE(target_none_left(t, false));
+    targets_release(&all);
+}
+
+static void a_first_round_is_not_begun_twice(void)
+{
+    struct target t = { .kind = TARGET_SLOT };
+    target_begin_rounds(&t, true);
+    target_none_left(&t, false);
+    target_begin_rounds(&t, true);
+    CU_ASSERT_EQUAL(t.round, ROUND_LAST);
+}
+
+static void what_only_moves_checks_has_one_round(void)
+{
+    struct target of[] = { { .kind = TARGET_RESLOT },
+                           { .kind = TARGET_SWEEP, .puts_off = true },
+                           { .kind = TARGET_SWEEP, .slot = SLOT_PAUSES_FROM } };
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        target_begin_rounds(&of[i], true);
+        CU_ASSERT_EQUAL(of[i].round, ROUND_LAST);
+    }
+}
+
+/* Another target of the slot follows, and puts off what has to be. */
+static void where_only_urgent_checks_are_wanted_the_first_round_is_all(void)
+{
+    struct target t = { .kind = TARGET_SWEEP, .only_urgent = true };
+    target_begin_rounds(&t, true);
+    CU_ASSERT_TRUE(target_none_left(&t, true));
+    t.exhausted = t.left_some = true;
+    CU_ASSERT_FALSE(target_has_to_put_off(&t));
+}
+
+static void a_bucket_of_a_first_round_is_parked_until_the_last_one(void)
+{
+    struct target t = { .kind = TARGET_SLOT };
+    target_begin_rounds(&t, true);
+    struct leased_bucket b = { .target = &t, .reads_urgent = true };
+    CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
+    b.exhausted = true;
+    CU_ASSERT(!leased_bucket_has_more(&b) && leased_bucket_is_parked(&b));
+    target_none_left(&t, false);
+    CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
+    leased_bucket_read_all(&b);
+    CU_ASSERT_TRUE(leased_bucket_has_more(&b));
+    b.exhausted = true;
+    CU_ASSERT(!leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
+}
+
 static const struct test tests[] = {
+    TEST(a_slot_with_urgent_checks_has_a_first_round_over_all_its_buckets),
+    TEST(a_first_round_is_not_begun_twice),
+    TEST(what_only_moves_checks_has_one_round),
+    TEST(where_only_urgent_checks_are_wanted_the_first_round_is_all),
+    TEST(a_bucket_of_a_first_round_is_parked_until_the_last_one),
     TEST(slots_come_before_second_looks_missed_ones_and_late_slots_oldest_first),
     TEST(a_slot_is_in_the_list_once),
     TEST(slots_that_are_over_are_missed_ones_and_the_oldest_are_left_to_the_sweep),

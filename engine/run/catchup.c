@@ -21,7 +21,17 @@ void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_
     struct recalling recalling = c->recalling;
     *c = (struct catchup){ .step = kind == TARGET_RESLOT ? CATCHUP_ASK : CATCHUP_RELOOK,
                            .kind = kind, .sweeps = sweeps, .before = before, .full = full,
-                           .recalling = recalling };
+                           .urgent_from = 1, .recalling = recalling };
+}
+
+static bool takes_urgents(const struct catchup *c)
+{
+    return c->kind == TARGET_SWEEP && !c->urgents_over;
+}
+
+static int64_t urgent_from(const struct catchup *c)
+{
+    return takes_urgents(c) ? c->urgent_from : 0;
 }
 
 static bool is_fine(const struct plan_env *env, int64_t slot)
@@ -29,9 +39,11 @@ static bool is_fine(const struct plan_env *env, int64_t slot)
     return slot_is_fine(slot, env->clocks->slot_length_s);
 }
 
-/* Full slots are taken one at a time, but for what is only put off there. */
+/* Full slots are taken one at a time, but for what is only put off there, and for urgent checks. */
 static bool may_ask_on(const struct plan_env *env, const struct catchup *c)
 {
+    if (takes_urgents(c))
+        return c->nunder_way < CATCHUP_AT_ONCE && !c->found_all && !(c->found_urgents && c->nunder_way);
     for (int i = 0; i < c->nunder_way; i++)
         if (!is_fine(env, c->under_way[i]) && !plan_only_puts_off(env, c->under_way[i]))
             return false;
@@ -56,7 +68,7 @@ void catchup_tick(const struct plan_env *env, struct catchup *c)
             plan_give(env, (struct errand){ ERRAND_LATE_BESIDE, .from = c->from, .before = c->before });
         else
             plan_give(env, (struct errand){ ERRAND_LATE_SLOT, .from = c->from, .before = c->before,
-                                            .full = c->full && !c->from });
+                                            .urgent_from = urgent_from(c), .full = c->full && !c->from });
         break;
     case CATCHUP_REFILE:
         plan_give(env, (struct errand){ ERRAND_REFILE, .from = c->refile_from, .before = c->before });
@@ -192,9 +204,37 @@ static void recalled(const struct plan_env *env, struct catchup *c, const struct
     choose_step(env, c);
 }
 
+/* True: the late slot itself is asked for again when urgent checks are over. */
+static bool takes_urgent_first(const struct plan_env *env, struct catchup *c,
+                               const struct store_late_slot *late)
+{
+    int64_t slot = late->urgent;
+    bool is_cut = !late->slot && late->until;   /* it found nothing yet, and goes on */
+    if (!takes_urgents(c) || is_cut)
+        return false;
+    if (!slot && late->urgent_until) {
+        c->urgent_from = late->urgent_until;
+        return true;
+    }
+    c->found_urgents = !slot;
+    if (!slot) {
+        c->urgents_over = !c->nunder_way;
+        return !c->urgents_over;
+    }
+    c->urgent_from = slot + 1;
+    bool is_left = is_another_servers(env, slot) || is_fine(env, slot) || plan_has_target(env, slot);
+    if (!is_left && plan_add_urgent_target(env, slot))
+        c->under_way[c->nunder_way++] = slot;
+    return true;
+}
+
 static void late_slot_found(const struct plan_env *env, struct catchup *c, const struct store_late_slot *late)
 {
     int64_t slot = late->slot;
+    if (takes_urgent_first(env, c, late)) {
+        choose_step(env, c);
+        return;
+    }
     bool is_left = (c->kind == TARGET_SWEEP && is_another_servers(env, slot)) || plan_has_target(env, slot);
     c->found_all = !slot && !late->until;
     if (late->misfiled_at && !c->refile_from && !c->refiles)
@@ -328,6 +368,11 @@ void catchup_target_over(const struct plan_env *env, struct catchup *c, const st
         c->waiting--;
     if (!take_out(c, target->slot))
         return;
+    if (target->only_urgent) {          /* the sweep comes to the slot again */
+        if (c->step == CATCHUP_SLOT)
+            choose_step(env, c);
+        return;
+    }
     if (target->held_by_others || target->unopened || n->locked || n->superseded)
         skip(c, target->slot);
     /* where nothing moves there is no hurry to look again */

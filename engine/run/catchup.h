@@ -1,6 +1,7 @@
 /* catchup.h - the work of earlier slots: second looks at slots that are not closed, then the sweep
  * (or the reslot) of late slots, oldest first: full ones one at a time, fine ones some at once, as
- * one slow check would keep all others. A part of the plans that need it; it asks the store by
+ * one slow check would keep all others. A sweep takes the urgent checks (priority below 0) of all
+ * full ones before the others of any. A part of the plans that need it; it asks the store by
  * errands.
  *
  * On PostgreSQL an old transaction or snapshot keeps the rows that were settled since it began, and
@@ -40,6 +41,10 @@ struct catchup {
     int64_t from, before;           /* late slots: [from, before); from 0: the low-water mark */
     bool full;                      /* look below the mark of the sweep, too */
     int64_t skipped_from;           /* the first slot that could not be emptied; 0: none */
+    /* Of a sweep, whose first step are the urgent checks of all full slots: from which slot on they
+     * are asked for, none were left at the last question, and those that were found are over. */
+    int64_t urgent_from;
+    bool found_urgents, urgents_over;
     int64_t under_way[CATCHUP_AT_ONCE];     /* late slots */
     int nunder_way;
     bool found_all;                 /* there are no more late slots */

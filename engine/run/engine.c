@@ -64,6 +64,8 @@ static void log_target_over(struct engine *e, const struct target *t)
         return;
     }
     const char *kind = kinds[t->kind], *which = moment_format(t->slot, slot);
+    if (t->only_urgent)
+        kind = "urgent checks of the late slot";
     if (slot_is_of_pause(t->slot)) {
         kind = "moved on, after the pause of";
         which = paused_name(e, t->slot);
@@ -77,8 +79,10 @@ void engine_target_over(void *engine, struct target *target)
 {
     struct engine *e = engine;
     pass_counts_add(&e->totals.counts, &target->counts);
-    e->totals.slots++;
-    e->totals.held_by_others += target->held_by_others;
+    if (!target->only_urgent) {         /* else the slot comes again */
+        e->totals.slots++;
+        e->totals.held_by_others += target->held_by_others;
+    }
     log_target_over(e, target);
     if (e->o.patient)
         trouble_tell(&e->trouble, &e->cooldowns, now_us(e));

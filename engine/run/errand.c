@@ -87,6 +87,7 @@ static void fill_late_slot(const struct errand *errand, const struct errand_env 
     r->late.from = errand->from;
     r->late.before = errand->before;
     r->late.full = errand->full;
+    r->late.urgent_from = errand->urgent_from;
     r->late.beside_opened = errand->kind == ERRAND_LATE_BESIDE;
 }
 

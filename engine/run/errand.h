@@ -34,6 +34,7 @@ struct errand {
     /* FINE_SLOTS (low), LATE_SLOT, LATE_BESIDE, REFILE, MARK_SWEPT (before), PRUNE (which table,
      * before), PAUSES (from: the number of the last change that is known) */
     int64_t from, before;
+    int64_t urgent_from;            /* LATE_SLOT */
     bool full;                      /* LATE_SLOT; PRUNE: only asks whose turn it is */
     const struct jobs *jobs;        /* FINE_SLOTS, RECALL: whose; NULL: of all */
     struct recall_place after;      /* RECALL */

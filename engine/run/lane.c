@@ -46,6 +46,8 @@ enum lane_action lane_decide(const struct lane_view *v)
         return LANE_TAKE_PLACES;
     if (v->can_read)
         return LANE_READ;
+    if (v->can_give_back)               /* other engines may share what is left */
+        return LANE_GIVE_BACK;
     if (v->can_finish)
         return LANE_FINISH;
     if (v->has_errand && v->is_urgent)
@@ -115,6 +117,7 @@ static struct lane_view look(const struct lane *l)
         .can_read = may_read && !puts_off,
         .can_put_off = may_read && puts_off,
         .can_finish = lane_bucket_to_finish(l) != NULL,
+        .can_give_back = lane_bucket_to_give_back(l) != NULL,
         .can_open = can_open(l, to_read, now),
         .has_errand = errands_wait(env->errands, env->shutdown->stopping),
         .is_urgent = errands_are_urgent(env->errands, now),

@@ -29,6 +29,7 @@ struct lane_view {                  /* all that the decision rests on */
     bool can_read;                  /* a bucket is not exhausted and there is room for a page */
     bool can_put_off;               /* the same, and checks are only put off there */
     bool can_finish;                /* a bucket is exhausted and all its pages are over */
+    bool can_give_back;             /* the same, of urgent checks, in a first round */
     bool can_open;                  /* a target is waiting and there is room for a lease */
     bool has_errand;
     bool is_urgent;                 /* the errand comes before other slots, whatever leases are held */

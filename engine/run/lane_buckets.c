@@ -29,7 +29,7 @@ struct leased_bucket *lane_bucket_to_read(const struct lane *l)
     struct leased_bucket *last = NULL;
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
-        if (bucket->exhausted || rests_until(l, bucket))
+        if (!leased_bucket_has_more(bucket) || rests_until(l, bucket))
             continue;
         if (!bucket->target->puts_off)
             return bucket;
@@ -58,8 +58,18 @@ int64_t lane_rests_until(const struct lane *l)
 
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l)
 {
+    for (int i = 0; i < l->nbuckets; i++) {
+        struct leased_bucket *bucket = l->buckets[i];
+        if (!bucket->npages && bucket->exhausted && !bucket->reads_urgent)
+            return bucket;
+    }
+    return NULL;
+}
+
+struct leased_bucket *lane_bucket_to_give_back(const struct lane *l)
+{
     for (int i = 0; i < l->nbuckets; i++)
-        if (l->buckets[i]->exhausted && l->buckets[i]->npages == 0)
+        if (!l->buckets[i]->npages && leased_bucket_is_parked(l->buckets[i]))
             return l->buckets[i];
     return NULL;
 }
@@ -188,6 +198,7 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
         .cursor = PAGE_START,
         .start_until_us = lane_trust_until_us(l),
         .began_us = now_us(l->env),
+        .reads_urgent = t->round != ROUND_LAST,
     };
     if (!l->env->clocks->virtual_now)   /* it says nothing of those who file by the real clock */
         bucket->origin = *origin;
@@ -208,9 +219,17 @@ void lane_target_over(struct lane *l, struct target *t)
         l->env->events.target_over(l->env->events.ctx, t);
 }
 
+void lane_look_at_round(const struct lane *l, struct target *t)
+{
+    if (t->round == ROUND_FIRST_ENDS)
+        target_none_left(t, lanes_read_urgent(l->env->lanes, t));
+}
+
 void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
 {
     struct target *t = bucket->target;
+    if (bucket->reads_urgent && bucket->lease.bucket >= 0)
+        t->buckets_of_first_round |= UINT64_C(1) << bucket->lease.bucket;
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
         if (p->bucket == bucket)
@@ -225,6 +244,7 @@ void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
     target_bucket_over(t, &bucket->counts);
     leased_bucket_release(bucket);
     asan_forbid(bucket, sizeof *bucket);
+    lane_look_at_round(l, t);
     lane_target_over(l, t);
 }
 
@@ -279,6 +299,17 @@ void lanes_distrust(const struct lanes *lanes)
             lane_set_trust(l, l->buckets[k], 0);
         l->in_doubt = true;
     }
+}
+
+bool lanes_read_urgent(const struct lanes *lanes, const struct target *t)
+{
+    for (int i = 0; i < lanes->n; i++)
+        for (int k = 0; k < lanes->all[i].nbuckets; k++) {
+            const struct leased_bucket *bucket = lanes->all[i].buckets[k];
+            if (bucket->target == t && bucket->reads_urgent && !bucket->exhausted)
+                return true;
+        }
+    return false;
 }
 
 bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease)

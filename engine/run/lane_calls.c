@@ -55,7 +55,9 @@ static void begin_open(struct lane *l)
         o->jobs = env->jobs->names;
         o->njobs = env->jobs->nnames;
     }
-    o->left_out = t->skipped_buckets;
+    o->left_out = target_left_out(t);
+    o->urgent = t->round != ROUND_LAST;
+    o->asks_urgent = target_may_have_first_round(t);
     o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
     o->watched = l->watched;
     t->is_opening = true;
@@ -70,6 +72,12 @@ static void end_opening(struct lane *l, struct target *t)
 {
     t->exhausted = true;
     lane_target_over(l, t);
+}
+
+static void none_left(struct lane *l, struct target *t)
+{
+    if (target_none_left(t, lanes_read_urgent(l->env->lanes, t)))
+        end_opening(l, t);
 }
 
 /* By the database's clock the slot has not begun. */
@@ -144,6 +152,8 @@ static bool watch_held(struct lane *l, struct target *t, const struct store_open
         lost_reply = lost_reply || is_own;
         held[n++] = o->held[i];
     }
+    if (o->urgent)                      /* others of the slot may be held, too, and are not listed */
+        return lost_reply;
     int64_t now = now_us(l);
     struct watch_terms terms = {
         .owner = env->owner,
@@ -194,10 +204,11 @@ static void end_open(struct lane *l, int rc)
     }
     target_opened(t);
     t->first_open = t->first_open || o->state == SLOT_OPEN;
+    target_begin_rounds(t, o->has_urgent);
     take_leases(l, t, o);
     bool lost_reply = watch_held(l, t, o);
     if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
-        end_opening(l, t);
+        none_left(l, t);
 }
 
 /* ---- renew ---- */
@@ -271,6 +282,9 @@ static void begin_read(struct lane *l)
         r->want = PAUSING_PAGE;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = bucket->origin;
+    if (leased_bucket_begins_last_round(bucket))
+        leased_bucket_read_all(bucket);
+    r->urgent = bucket->reads_urgent;
     if (reads_own(l, bucket)) {
         r->jobs = l->env->jobs->names;
         r->njobs = l->env->jobs->nnames;
@@ -378,7 +392,7 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
     hold_keyed(l, bucket, page, now);
     if (page->nkeyed)
         lane_set_trust(l, bucket, bucket->start_until_us);
-    bucket->target->is_barren = !page_waiting(page) && !page->counts[CHECK_KEYED];
+    bucket->target->is_barren = !page_waiting(page) && !page->counts[CHECK_KEYED] && !bucket->reads_urgent;
     if (!pool_offer(env->pool, page)) {
         skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
@@ -397,6 +411,7 @@ static void end_read(struct lane *l, int rc)
         lane_back_off(l, "cannot read a page", &r->call.err);
         if (r->call.err.reason == ERR_REASON_DAMAGED)
             read_met_corrupt_block(l, bucket, &r->call.err);
+        lane_look_at_round(l, bucket->target);
         return;
     }
     bucket->damaged_reads = 0;
@@ -410,8 +425,9 @@ static void end_read(struct lane *l, int rc)
     if (r->page.n > 0)
         take_page(l, bucket, &r->page);
     else
-        bucket->target->is_barren = true;
+        bucket->target->is_barren = !bucket->reads_urgent;
     check_rows_free(&r->page);
+    lane_look_at_round(l, bucket->target);
 }
 
 /* ---- finish and release ---- */
@@ -491,6 +507,42 @@ static void end_finish(struct lane *l, int rc)
         lane_bucket_over(l, bucket);
     else
         leased_bucket_go_on(bucket);
+}
+
+/* Of one slot, as their counts are added up. */
+static void begin_give_back(struct lane *l)
+{
+    const struct leased_bucket *first = lane_bucket_to_give_back(l);
+    struct store_release *r = &l->req.release;
+    assert(first);
+    *r = (struct store_release)STORE_RELEASE_INIT;
+    l->ngiven_back = 0;
+    l->given_back_counts = (struct pass_counts){ 0 };
+    for (int i = 0; i < l->nbuckets; i++) {
+        struct leased_bucket *bucket = l->buckets[i];
+        if (bucket->target != first->target || bucket->npages || !leased_bucket_is_parked(bucket))
+            continue;
+        l->leases[l->ngiven_back] = bucket->lease;
+        l->given_back[l->ngiven_back++] = bucket;
+        pass_counts_add(&l->given_back_counts, &bucket->counts);
+    }
+    r->leases = l->leases;
+    r->n = l->ngiven_back;
+    r->counts = &l->given_back_counts;
+    FAILPOINT("before-release");
+    lane_send(l, &r->call);
+}
+
+/* As at a release, nothing is run any more under leases of which the answer was lost. */
+static void end_give_back(struct lane *l, int rc)
+{
+    if (rc)
+        lane_back_off(l, "cannot give leases back", &l->req.release.call.err);
+    if (rc && (rc == ERR_BUSY || l->env->shutdown->stopping))
+        return;
+    for (int i = 0; i < l->ngiven_back; i++)
+        lane_bucket_over(l, l->given_back[i]);
+    l->ngiven_back = 0;
 }
 
 static void begin_release(struct lane *l)
@@ -650,6 +702,7 @@ const struct lane_call lane_calls[] = {
     [LANE_READ] = { begin_read, end_read, false },
     [LANE_SETTLE] = { begin_settle, end_settle, true },
     [LANE_FINISH] = { begin_finish, end_finish, true },
+    [LANE_GIVE_BACK] = { begin_give_back, end_give_back, true },
     [LANE_RELEASE] = { begin_release, end_release, true },
     [LANE_ERRAND] = { begin_errand, end_errand, false },
     [LANE_TAKE_PLACES] = { begin_take_places, end_take_places, true },

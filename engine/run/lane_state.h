@@ -13,8 +13,8 @@
 enum { LANE_TAKE = 4, LANE_BUCKETS = 32, LANE_PAGES = 64 };
 
 enum lane_action {
-    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_RELEASE, LANE_ERRAND,
-    LANE_TAKE_PLACES, LANE_RENEW_PLACES, LANE_RETURN_PLACES, LANE_ACTIONS
+    LANE_WAIT, LANE_OPEN, LANE_RENEW, LANE_READ, LANE_SETTLE, LANE_FINISH, LANE_GIVE_BACK, LANE_RELEASE,
+    LANE_ERRAND, LANE_TAKE_PLACES, LANE_RENEW_PLACES, LANE_RETURN_PLACES, LANE_ACTIONS
 };
 
 struct lane {
@@ -51,6 +51,10 @@ struct lane {
      * are used */
     bool in_doubt;
     struct lease leases[LANE_BUCKETS];      /* of the renewal or release under way */
+    /* of the call that gives some back, and what was run under them */
+    struct leased_bucket *given_back[LANE_BUCKETS];
+    int ngiven_back;
+    struct pass_counts given_back_counts;
     struct lease watched[WATCH_MAX];        /* of the open under way */
     int64_t retry_us;               /* backing off: nothing is sent before */
     int failures;                   /* in a row, renewals and reads between them aside */

@@ -34,6 +34,26 @@ void leased_bucket_skip_rest(struct leased_bucket *b)
     b->exhausted = b->finish_anyway = true;
 }
 
+bool leased_bucket_is_parked(const struct leased_bucket *b)
+{
+    return b->reads_urgent && b->exhausted && b->target->round != ROUND_LAST;
+}
+
+bool leased_bucket_begins_last_round(const struct leased_bucket *b)
+{
+    return b->reads_urgent && b->target->round == ROUND_LAST;
+}
+
+void leased_bucket_read_all(struct leased_bucket *b)
+{
+    b->reads_urgent = b->exhausted = false;
+}
+
+bool leased_bucket_has_more(const struct leased_bucket *b)
+{
+    return !b->exhausted || leased_bucket_begins_last_round(b);
+}
+
 bool leased_bucket_is_complete(const struct leased_bucket *b)
 {
     return b->saw_all && b->nread == b->ntouched && !leased_bucket_ends_anyway(b);

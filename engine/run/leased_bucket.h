@@ -20,6 +20,8 @@ struct leased_bucket {
     /* checks read, and those of them that a settle is known to have written */
     int64_t nread, ntouched;
     bool exhausted;                 /* the last read found no more */
+    /* it was taken in its target's first round (targets.h), and no other checks were read yet */
+    bool reads_urgent;
     /* From some read on, only checks of jobs that can be run here were read. The others stay, and
      * what came in meanwhile is the second look's. */
     bool reads_own;
@@ -46,6 +48,14 @@ void leased_bucket_skip(struct leased_bucket *b, int64_t nrows);
 void leased_bucket_skip_job(struct leased_bucket *b, const char *job);
 /* No more of it is read. */
 void leased_bucket_skip_rest(struct leased_bucket *b);
+
+/* It has no more urgent checks, and its first round goes on. */
+bool leased_bucket_is_parked(const struct leased_bucket *b);
+/* It is still there when the first round of its target is over: the others are read behind its
+ * urgent checks. */
+bool leased_bucket_begins_last_round(const struct leased_bucket *b);
+void leased_bucket_read_all(struct leased_bucket *b);
+bool leased_bucket_has_more(const struct leased_bucket *b);
 
 /* All that will ever be filed there was read, and all of it is known to be written down. */
 bool leased_bucket_is_complete(const struct leased_bucket *b);

@@ -36,6 +36,16 @@ bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t 
     return add(env, kind, slot) != NULL;
 }
 
+bool plan_add_urgent_target(const struct plan_env *env, int64_t slot)
+{
+    struct target *t = add(env, TARGET_SWEEP, slot);
+    if (!t)
+        return false;
+    target_begin_rounds(t, true);
+    t->only_urgent = true;
+    return true;
+}
+
 bool plan_add_final_target(const struct plan_env *env, int64_t slot)
 {
     struct target *t = add(env, TARGET_RELOOK, slot);

@@ -78,6 +78,8 @@ bool plan_only_puts_off(const struct plan_env *env, int64_t slot);
 /* Full and fine slots have lanes, and lists, of their own. False when there is no memory for it,
  * which the log says. */
 bool plan_add_target(const struct plan_env *env, enum target_kind kind, int64_t slot);
+/* Only its urgent checks, for a sweep. */
+bool plan_add_urgent_target(const struct plan_env *env, int64_t slot);
 /* A slot of the past that this command alone is to run: no sweep comes after it. */
 bool plan_add_final_target(const struct plan_env *env, int64_t slot);
 /* False when another one is under way or waits. */

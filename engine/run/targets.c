@@ -104,7 +104,8 @@ struct target *targets_to_open(const struct targets *all, int64_t now_us)
     for (struct target *t = all->first; t; t = t->following) {
         is_locked = is_locked || (t->kind == TARGET_SLOT && t->locked_since_us);
         bool meets_the_same = t->kind == TARGET_MISSED && is_locked;
-        if (t->exhausted || t->is_opening || t->retry_us > now_us || meets_the_same)
+        bool waits = t->is_opening || t->retry_us > now_us || t->round == ROUND_FIRST_ENDS;
+        if (t->exhausted || waits || meets_the_same)
             continue;
         if (first && (t->kind != first->kind || t->puts_off != first->puts_off))
             break;
@@ -143,6 +144,32 @@ void target_opened(struct target *t)
     t->early_since_us = t->locked_since_us = 0;
 }
 
+bool target_may_have_first_round(const struct target *t)
+{
+    bool only_moves = t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
+    return !only_moves && !t->began_rounds && !t->puts_off;
+}
+
+void target_begin_rounds(struct target *t, bool has_urgent)
+{
+    if (has_urgent && target_may_have_first_round(t))
+        t->round = ROUND_FIRST;
+    t->began_rounds = true;
+}
+
+bool target_none_left(struct target *t, bool reads_urgent)
+{
+    if (t->only_urgent || t->round == ROUND_LAST)
+        return true;
+    t->round = reads_urgent ? ROUND_FIRST_ENDS : ROUND_LAST;
+    return false;
+}
+
+uint64_t target_left_out(const struct target *t)
+{
+    return t->skipped_buckets | (t->round == ROUND_LAST ? 0 : t->buckets_of_first_round);
+}
+
 void target_bucket_over(struct target *t, const struct pass_counts *counts)
 {
     pass_counts_add(&t->counts, counts);
@@ -156,7 +183,8 @@ bool target_is_over(const struct target *t, bool stopping)
 
 bool target_has_to_put_off(const struct target *t)
 {
-    if (t->kind != TARGET_SWEEP || t->puts_off || t->unopened || slot_is_of_pause(t->slot))
+    if (t->kind != TARGET_SWEEP || t->puts_off || t->only_urgent || t->unopened ||
+        slot_is_of_pause(t->slot))
         return false;
     return t->left_some || (!t->was_taken && !t->held_by_others);
 }

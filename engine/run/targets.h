@@ -11,9 +11,22 @@
  * was there for it has not begun it. */
 enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_MISSED, TARGET_SWEEP, TARGET_RESLOT };
 
+/* A slot that is split, and has urgent checks (priority below 0), is run in two rounds. The first
+ * goes over its buckets and reads only those checks. A bucket that has no more of them is given
+ * back, unfinished, or kept while some of them run. Once none is left to be read, the last round
+ * runs all that is there, and only that one finishes buckets. An engine that dies in between leaves
+ * nothing to be cleared up: who comes then has a first round of its own. */
+enum target_round { ROUND_LAST, ROUND_FIRST, ROUND_FIRST_ENDS };    /* ENDS: no bucket is left to take */
+
 struct target {
     enum target_kind kind;
     int64_t slot;
+    enum target_round round;
+    bool began_rounds;              /* it was opened, and what rounds it has is known */
+    /* Its first round is all: the sweep takes the urgent checks of all late slots before the others
+     * of any, which then are another target's. */
+    bool only_urgent;
+    uint64_t buckets_of_first_round;    /* a bit each: those that it has been over */
     int64_t began_us;               /* monotonic */
     bool is_opening;                /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
@@ -52,7 +65,7 @@ struct targets {
 
 void targets_release(struct targets *all);
 
-/* One that exists is returned as it is. NULL: out of memory. */
+/* Of one slot there is one: it is returned as it is. NULL: out of memory. */
 struct target *targets_add(struct targets *all, enum target_kind kind, int64_t slot, int64_t now_us);
 bool targets_have(const struct targets *all, int64_t slot);
 /* It is the time of `slot`. Of the slots and missed ones that no lane has begun to open, those from
@@ -82,6 +95,16 @@ bool target_is_nearly_due(struct target *t, int64_t now_us);
 
 /* An open was answered: it is neither locked nor early. */
 void target_opened(struct target *t);
+
+/* Only once, and only of some kinds. */
+bool target_may_have_first_round(const struct target *t);
+/* It was opened; its first round begins if it may have one and has urgent checks. */
+void target_begin_rounds(struct target *t, bool has_urgent);
+/* None of its leases is left to take in this round. `reads_urgent`: some lane still reads urgent
+ * checks of it. True when nothing more of it is opened. */
+bool target_none_left(struct target *t, bool reads_urgent);
+/* Buckets that an open is not to take: a bit each. */
+uint64_t target_left_out(const struct target *t);
 
 /* One of its buckets is over. */
 void target_bucket_over(struct target *t, const struct pass_counts *counts);

@@ -14,7 +14,8 @@
 #   -- out: n int8, expires_us timestamptz      columns, in order; "?": may be NULL
 #   -- report: writes prepared  may be asked for by name, with parameters and results as text
 #   -- in: {counts int8}        a parameter, or a column, for each row of PASS_COUNTS; in the text
-#                               {counts} is their names, {values_of_counts} the parameters
+#                               {counts} is their names, {values_of_counts} the parameters,
+#                               {added_counts} sets each to what it is and the parameter together
 #   -- script                   several commands: cannot be prepared, and has no parameters
 #
 # A timestamptz is seconds in C, or microseconds when its name ends in _us; 0 is NULL where it may
@@ -75,13 +76,15 @@ FILENAME ~ /(^|\/)migrations\// {
     }
     next
 }
-# The parts `counts` and `values_of_counts`: what PASS_COUNTS of rules/pass_counts.h has.
+# The parts `counts`, `values_of_counts` and `added_counts`: what PASS_COUNTS of
+# rules/pass_counts.h has.
 FILENAME ~ /\.h$/ {
     if (match($0, /^    X\([a-z_]+,/)) {
         thing = substr($0, 7, RLENGTH - 7)
         count[++ncounts] = thing
         counts = counts (ncounts > 1 ? ", " : "") thing
         values_of_counts = values_of_counts (ncounts > 1 ? ", :" : ":") thing
+        added_counts = added_counts (ncounts > 1 ? ",\n    " : "") thing " = coalesce(" thing ", 0) + :" thing
     }
     next
 }
@@ -246,7 +249,8 @@ END {
     if (nobjects) { body["made_objects"] = "VALUES " objects "\n"; is_part["made_objects"] = 1 }
     if (ncounts) {
         body["counts"] = counts "\n"; body["values_of_counts"] = values_of_counts "\n"
-        is_part["counts"] = is_part["values_of_counts"] = 1
+        body["added_counts"] = added_counts "\n"
+        is_part["counts"] = is_part["values_of_counts"] = is_part["added_counts"] = 1
     }
     for (b in body) if (is_part[b] && !is_whole(text_of(b))) fail("part '" b "' is not whole: parentheses")
     for (s = 1; s <= nstatements; s++) { statement = order[s]; write_statement() }

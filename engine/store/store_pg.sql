@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed fine paused large degraded narrow present own once
+-- forms: relaxed slot skip mixed fine paused large degraded narrow present own once urgent
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -192,6 +192,19 @@ prescient.holds_checks(:slot, :slot, greatest(b.bucket, 0), CASE b.bucket WHEN -
 (SELECT (date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint
  # pg_relation_filenode('prescient.slot_lease')::bigint << 20)
 
+-- part: bucket_has_urgent
+EXISTS (SELECT FROM prescient.future_job f
+         WHERE f.next_check_at = :slot AND f.bucket = b.bucket AND f.priority < 0)
+
+-- part: bucket_has_urgent_degraded
+false
+
+-- part: has_urgent
+EXISTS (SELECT FROM generate_series(0, 63) b (bucket) WHERE {bucket_has_urgent})
+
+-- part: has_urgent_degraded
+false
+
 -- part: is_resumed
 -- The slot of a pause never begins. It is opened when the pause was resumed, until it is over:
 -- end_pauses() does not end it meanwhile.
@@ -202,7 +215,8 @@ EXISTS (SELECT FROM prescient.pause p
 -- name: open_slot
 -- :watched_buckets to :watched_until_us are the watched leases' bucket, owner, token and
 -- expires_at. :odd and :start give an order of buckets that depends on the owner. :now is virtual
--- now or NULL. :left_out has a bit for each bucket to skip.
+-- now or NULL. :left_out has a bit for each bucket to skip. :urgent: only buckets that have checks
+-- with a priority below 0; all where the slot is not split.
 --
 -- Rows by `part`: 0 the slot; 1 the leases taken; 2 wanted leases that are held, or ripe and above
 -- :want, which the caller goes on watching; 3 the slot has not begun. No row at all: another engine
@@ -216,13 +230,15 @@ EXISTS (SELECT FROM prescient.pause p
 --
 -- Buckets are listed apart from the looks into them: the planner expects thousands of buckets, and
 -- took as many looks for so dear that the server compiled the statement at each call (jit).
+--
+-- has_urgent: the slot is split, and has checks with a priority below 0, if :asks_urgent.
 -- forms: degraded
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
 -- in: watched_tokens int8[], watched_until_us timestamptz[], odd int4, start int4,
--- in: now timestamptz?, left_out int8
+-- in: now timestamptz?, left_out int8, urgent bool, asks_urgent bool
 -- out: part int4, bucket int4, owner uuid?, token int8, expires_us timestamptz, number int8,
--- out: has_day bool, incarnation int8
+-- out: has_day bool, incarnation int8, has_urgent bool
 WITH setup AS MATERIALIZED (
     SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout
      WHERE CASE WHEN :slot >= '9000-01-01 00:00:00+00' AND :slot < '10000-01-01 00:00:00+00'
@@ -259,7 +275,8 @@ asked AS MATERIALIZED (
      WHERE (:left_out >> greatest(b.bucket, 0)) & 1 = 0),
 wanted AS MATERIALIZED (
     SELECT b.bucket FROM asked b
-     WHERE NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows})),
+     WHERE (NOT EXISTS (SELECT FROM done WHERE done.bucket = b.bucket) OR (:again AND {bucket_has_rows}))
+       AND (NOT :urgent OR b.bucket < 0 OR {bucket_has_urgent})),
 taken AS (
     INSERT INTO prescient.slot_lease AS l (slot_at, bucket, owner, engine, expires_at)
     SELECT :slot, w.bucket, :owner, :engine, clock_timestamp() + :lease_s::integer * interval '1 second'
@@ -282,16 +299,17 @@ SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
            ELSE 0 END::bigint AS token,
        clock_timestamp() AS expires_us, pending AS number,
        prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) AS has_day,
-       0::bigint AS incarnation
+       0::bigint AS incarnation, :asks_urgent AND split > 1 AND {has_urgent} AS has_urgent
   FROM slot
 UNION ALL
-SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation} FROM taken
+SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation}, false
+  FROM taken
 UNION ALL
-SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0
+SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0, false
   FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w)
        AND h.bucket NOT IN (SELECT t.bucket FROM taken t)
 UNION ALL
-SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0 WHERE NOT EXISTS (SELECT FROM setup)
+SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0, false WHERE NOT EXISTS (SELECT FROM setup)
 
 -- name: renew
 -- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lease_s int4,
@@ -303,6 +321,21 @@ UPDATE prescient.slot_lease l SET expires_at = clock_timestamp() + :lease_s::int
  WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = u.slot_at AND l.bucket = u.bucket AND l.owner = u.owner
    AND l.token = u.token
 RETURNING u.n, l.expires_at AS expires_us
+
+-- name: give_back
+-- Leases of one slot. What was run under them is added to the slot's opening row, unless all of
+-- them are another engine's by now.
+-- in: slot timestamptz, buckets int4[], owner uuid, tokens int8[], lock_timeout text,
+-- in: {counts int8}
+WITH given_back AS (
+    DELETE FROM prescient.slot_lease l
+     USING (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+           unnest(:buckets, :tokens) u (bucket, token)
+     WHERE setup.lock_timeout IS NOT NULL AND l.slot_at = :slot AND l.bucket = u.bucket
+       AND l.owner = :owner AND l.token = u.token
+    RETURNING l.slot_at)
+UPDATE prescient.slot_pass p SET {added_counts}
+ WHERE p.slot_at = :slot AND p.bucket = -1 AND p.pass = 0 AND EXISTS (SELECT FROM given_back)
 
 -- name: release
 -- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lock_timeout text
@@ -430,8 +463,8 @@ false
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
 -- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
 -- `large` the page begins with a large payload, and sizes are summed up. In the form `own` it has
--- only rows of :jobs.
--- forms: slot large degraded own
+-- only rows of :jobs, in the form `urgent` only those with a priority below 0.
+-- forms: slot large degraded own urgent
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
 -- in: incarnation int8, jobs text[]
 -- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
@@ -475,6 +508,13 @@ f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priori
 -- part: range_of_bucket_own
 f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND {is_own}
 
+-- part: range_of_bucket_urgent
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND f.priority < 0
+
+-- part: range_of_bucket_own_urgent
+f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND f.priority < 0
+    AND {is_own}
+
 -- part: range_of_page_slot
 {range_of_slot}
  ORDER BY f.bucket, f.priority, f.id
@@ -484,6 +524,13 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, 
 
 -- part: range_of_slot_own
 f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND {is_own}
+
+-- part: range_of_slot_urgent
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND f.priority < 0
+
+-- part: range_of_slot_own_urgent
+f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND f.priority < 0
+    AND {is_own}
 
 -- part: is_own
 -- Of one of :jobs. Not as a condition of an index: in the one of names all that waits in the bucket
@@ -1366,11 +1413,40 @@ SELECT prescient.end_pauses() AS ended
 -- name: late_slot
 -- `misfiled_at`: the first late row is at a time that is no slot, in that second (the first second
 -- of 1970 stands for all before it). The slot is the first behind it. `until`: see slot_behind.
+-- `urgent`, `urgent_until`: see first_urgent.
 -- forms: degraded
--- in: since timestamptz, before timestamptz
--- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
-SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
-  FROM (SELECT) one LEFT JOIN LATERAL ({first_late}) l ON true
+-- in: since timestamptz, before timestamptz, urgent_since timestamptz
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8,
+-- out: urgent timestamptz?, urgent_until timestamptz?
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us, u.urgent, u.urgent_until
+  FROM (SELECT) one LEFT JOIN LATERAL ({first_late}) l ON true, LATERAL {first_urgent} u
+
+-- part: first_urgent
+-- The first slot that holds checks with a priority below 0, from :urgent_since and the first late
+-- slot on; 1970: none is looked for. Each bucket of each slot is one step in the index by slot,
+-- whose first row has its lowest priority; a second with times that are no slots is one step. Of
+-- many steps `urgent_until` is the second to go on with. One row.
+(WITH RECURSIVE step (at, bucket, priority, n) AS (
+     (SELECT f.next_check_at, f.bucket, f.priority, 1 FROM prescient.future_job f
+       WHERE :urgent_since > '1970-01-01 00:00:00+00' AND f.next_check_at >= greatest(:urgent_since, l.slot)
+         AND l.slot IS NOT NULL AND f.next_check_at < :before
+       ORDER BY f.next_check_at, f.bucket, f.priority, f.id LIMIT 1)
+     UNION ALL
+     SELECT f.next_check_at, f.bucket, f.priority, s.n + 1
+       FROM step s,
+            LATERAL (SELECT prescient.is_slot(s.at) AS is_slot) k,
+            LATERAL (SELECT CASE WHEN k.is_slot THEN s.at
+                                 ELSE prescient.second_behind(s.at) - interval '1 microsecond' END AS at,
+                            CASE WHEN k.is_slot THEN s.bucket ELSE 63 END AS bucket) b,
+            LATERAL (SELECT g.next_check_at, g.bucket, g.priority FROM prescient.future_job g
+                      WHERE (g.next_check_at, g.bucket) > (b.at, b.bucket) AND g.next_check_at < :before
+                      ORDER BY g.next_check_at, g.bucket, g.priority, g.id LIMIT 1) f
+      WHERE s.n < 5000 AND (s.priority >= 0 OR NOT k.is_slot))
+ SELECT max(s.at) FILTER (WHERE s.priority < 0 AND prescient.is_slot(s.at)) AS urgent,
+        max(s.at) FILTER (WHERE s.n = 5000) AS urgent_until FROM step s)
+
+-- part: first_urgent_degraded
+(SELECT NULL::timestamptz AS urgent, NULL::timestamptz AS urgent_until)
 
 -- part: filed
 -- The time of the first late row, or where that is no slot, the first slot behind.
@@ -1403,10 +1479,11 @@ coalesce((SELECT to_timestamp(value::bigint) FROM prescient.setting WHERE name =
 
 -- name: late_slot_from_mark
 -- forms: degraded
--- in: before timestamptz
--- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
-SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
-  FROM (SELECT) one LEFT JOIN LATERAL ({first_from_mark}) l ON true
+-- in: before timestamptz, urgent_since timestamptz
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8,
+-- out: urgent timestamptz?, urgent_until timestamptz?
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us, u.urgent, u.urgent_until
+  FROM (SELECT) one LEFT JOIN LATERAL ({first_from_mark}) l ON true, LATERAL {first_urgent} u
 
 -- part: first_from_mark
 SELECT filed.slot, filed.misfiled_at, filed.until
@@ -1421,10 +1498,12 @@ SELECT s.slot, NULL::timestamptz AS misfiled_at, NULL::timestamptz AS until
 -- name: late_slot_beside
 -- :since is the earliest slot, or the mark, if that is later. The look skips slots that engines
 -- have opened: if many checks were settled while an old transaction was open, their dead rows are
--- still there. It goes no further than one gap between them.
+-- still there. It goes no further than one gap between them, and looks for no urgent checks.
 -- in: since timestamptz, before timestamptz
--- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8
-SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us
+-- out: slot timestamptz?, misfiled_at timestamptz?, until timestamptz?, busy_us int8,
+-- out: urgent timestamptz?, urgent_until timestamptz?
+SELECT l.slot, l.misfiled_at, l.until, {busy_us} AS busy_us, NULL::timestamptz AS urgent,
+       NULL::timestamptz AS urgent_until
   FROM (SELECT) one LEFT JOIN LATERAL (
        SELECT filed.slot, filed.misfiled_at,
               coalesce(filed.until, CASE WHEN filed.slot IS NULL AND f.before < :before

@@ -47,9 +47,10 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
     unsigned large = pg->large_rows ? PG_FORM_LARGE : 0;
     unsigned own = r->jobs ? PG_FORM_OWN : 0;
+    unsigned urgent = r->urgent ? PG_FORM_URGENT : 0;
     int64_t share = share_of(r);
     int64_t xid = r->origin.xid ? r->origin.xid : INT64_MAX;
-    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | large | own, &(struct pg_read_page_in){
+    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | large | own | urgent, &(struct pg_read_page_in){
         .slot = r->lease.slot,
         .bucket = bucket_after(&r->lease, &r->after),
         .priority = r->after.priority,

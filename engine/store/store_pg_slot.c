@@ -55,6 +55,8 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
         .start = o->owner[1],
         .now = o->now,
         .left_out = (int64_t)o->left_out,
+        .urgent = o->urgent,
+        .asks_urgent = o->asks_urgent,
     });
 }
 
@@ -73,6 +75,7 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
         o->clock_us = row.expires_us;
     if (row.part == 0) {
         o->split = row.bucket;
+        o->has_urgent = row.has_urgent;
         o->state = (enum slot_state)row.token;
         o->rows = row.number;
     } else if (row.part == 1 && o->ntaken < BUCKETS) {
@@ -147,12 +150,29 @@ static int renew_receive(struct pg_store *pg, struct store_call *call)
     return 0;
 }
 
+#define COUNT_OF(name, words) .name = c->name,
+
+static bool give_back_send(struct pg_store *pg, const struct store_release *r, const struct lease_columns *l)
+{
+    const struct pass_counts *c = r->counts;
+    return pg_send(pg, PG_GIVE_BACK, &(struct pg_give_back_in){
+        .slot = r->leases[0].slot,
+        .buckets = { r->n, l->buckets },
+        .owner = r->leases[0].owner,
+        .tokens = { r->n, l->tokens },
+        .lock_timeout = pg->lock_timeout,
+        PASS_COUNTS(COUNT_OF)
+    });
+}
+
 static bool release_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_release *r = (struct store_release *)call;
     struct lease_columns c;
     if (!spread_leases(pg->arena, r->leases, r->n, &c))
         return false;
+    if (r->counts)
+        return give_back_send(pg, r, &c);
     return pg_send(pg, PG_RELEASE, &(struct pg_release_in){
         .slots = { r->n, c.slots },
         .buckets = { r->n, c.buckets },
@@ -162,16 +182,7 @@ static bool release_send(struct pg_store *pg, struct store_call *call)
     });
 }
 
-static int nothing_to_receive(struct pg_store *pg, struct store_call *call)
-{
-    (void)pg;
-    (void)call;
-    return 0;
-}
-
 /* ---- the end of a bucket, and slots that are not over ---------------------------------------- */
-
-#define COUNT_OF(name, words) .name = c->name,
 
 static bool finish_send(struct pg_store *pg, struct store_call *call)
 {
@@ -349,8 +360,9 @@ static int end_pauses_receive(struct pg_store *pg, struct store_call *call)
 static bool late_slot_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_late_slot *l = (struct store_late_slot *)call;
-    struct pg_late_slot_in all = { .since = l->from, .before = l->before };
-    struct pg_late_slot_from_mark_in from_mark = { .before = l->before };
+    struct pg_late_slot_in all = { .since = l->from, .before = l->before,
+                                     .urgent_since = l->urgent_from };
+    struct pg_late_slot_from_mark_in from_mark = { .before = l->before, .urgent_since = l->urgent_from };
     struct pg_late_slot_beside_in beside = { .since = l->from, .before = l->before };
     if (l->beside_opened)
         return pg_send(pg, PG_LATE_SLOT_BESIDE, &beside);
@@ -370,6 +382,8 @@ static int late_slot_receive(struct pg_store *pg, struct store_call *call)
     l->slot = row.slot;
     l->misfiled_at = row.misfiled_at;
     l->until = row.until;
+    l->urgent = row.urgent;
+    l->urgent_until = row.urgent_until;
     call->busy_us = row.busy_us;
     return 0;
 }

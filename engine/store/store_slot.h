@@ -63,6 +63,8 @@ struct store_open_slot {
     const char *const *jobs;                /* NULL: all jobs */
     int njobs;
     uint64_t left_out;  /* a bit for each bucket of a split slot: take no lease of these */
+    bool urgent;        /* of a split slot: only of buckets that have checks with a priority below 0 */
+    bool asks_urgent;   /* whether it has any: `has_urgent` */
     /* leases of others that did not change for the lease time, by our own clock */
     const struct lease *watched;
     int nwatched;
@@ -70,6 +72,7 @@ struct store_open_slot {
     bool not_begun;                         /* with ERR_BUSY: the slot has not begun */
     enum slot_state state;
     int split;                              /* 1 or 64 */
+    bool has_urgent;                        /* it is split, and has checks with a priority below 0 */
     /* how many rows the slot had when this call opened it, at most split_at + 1; -1: it was open */
     int64_t rows;
     struct lease taken[BUCKETS];
@@ -93,11 +96,13 @@ struct store_renew {
 };
 #define STORE_RENEW_INIT { .call.op = STORE_RENEW }
 
-/* Releases leases of buckets that are not finished. Leases that are no longer ours are skipped. */
+/* Releases leases of buckets that are not finished. Leases that are no longer ours are skipped.
+ * With `counts` all are of one slot: what was run under them is added to its opening row. */
 struct store_release {
     struct store_call call;
     const struct lease *leases;
     int n;
+    const struct pass_counts *counts;       /* NULL: none */
 };
 #define STORE_RELEASE_INIT { .call.op = STORE_RELEASE }
 
@@ -126,6 +131,7 @@ struct store_read_page {
     size_t max_bytes;
     const char *const *jobs;        /* only rows of these; NULL: of all jobs */
     int njobs;
+    bool urgent;                    /* only rows with a priority below 0 */
     struct lease_origin origin;     /* of the lease */
     /* out */
     struct check_rows page;         /* the caller frees it; empty after a failure */
@@ -298,8 +304,12 @@ struct store_late_slot {
     struct store_call call;
     int64_t from, before;
     bool full, beside_opened;
+    int64_t urgent_from;            /* 0: none is looked for; with beside_opened neither */
     /* out */
     int64_t slot;
+    /* the first slot behind that one, and in [urgent_from, before), that holds checks with a
+     * priority below 0; 0: none, up to urgent_until, if that is not 0 */
+    int64_t urgent, urgent_until;
     int64_t misfiled_at;            /* 0: none was seen */
     int64_t until;                  /* 0: the look was complete */
 };

@@ -107,6 +107,12 @@ SELECT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE slot_at = :slot AND buck
 UPDATE prescient_slot_lease SET expires_at_us = :expires_us WHERE slot_at = :slot AND bucket = -1
     AND owner = :owner AND token = :token
 
+-- name: count_given_back
+-- What was run under a lease that was given back is added to the slot's opening row.
+-- in: slot timestamptz, {counts int8}
+UPDATE prescient_slot_pass SET {added_counts}
+ WHERE slot_at = :slot AND bucket = -1 AND pass = 0
+
 -- name: release
 -- in: slot timestamptz, owner uuid, token int8
 DELETE FROM prescient_slot_lease WHERE slot_at = :slot AND bucket = -1 AND owner = :owner AND token = :token
@@ -187,15 +193,17 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 -- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
 {page_rows}
 
--- name: read_page_own
--- The same, of the jobs in the JSON array :jobs only.
--- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text
+-- name: read_page_some
+-- The same, of the jobs in the JSON array :jobs only (NULL: of any), and with a priority below
+-- :below only.
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text?, below int8
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
 -- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
 {page_columns}
   FROM prescient_future_job
- WHERE {range_of_page} AND job_exec IN (SELECT value FROM json_each(:jobs))
+ WHERE {range_of_page} AND priority < :below
+   AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))
  ORDER BY priority, id LIMIT :want
 
 -- name: plan
@@ -653,6 +661,26 @@ UPDATE prescient_setting SET value = max(value + 1, :clock_us) WHERE name = 'pau
 -- out: slot timestamptz?
 SELECT min(next_check_at) AS slot FROM prescient_future_job WHERE next_check_at >= :from
        AND next_check_at < :before
+
+-- name: first_urgent
+-- The first slot from :from on that holds checks with a priority below 0. Each slot is one step in
+-- the index by slot, whose first row has its lowest priority. Of many steps `until` is the slot to
+-- go on with.
+-- in: from timestamptz, before timestamptz, most int8
+-- out: slot timestamptz?, until timestamptz?
+WITH RECURSIVE step (at, n) AS (
+    SELECT min(next_check_at), 1 FROM prescient_future_job
+     WHERE next_check_at >= :from AND next_check_at < :before
+    UNION ALL
+    SELECT (SELECT min(next_check_at) FROM prescient_future_job
+             WHERE next_check_at > s.at AND next_check_at < :before), n + 1
+      FROM step AS s WHERE s.at IS NOT NULL AND s.n < :most AND NOT {is_urgent_at})
+SELECT CASE WHEN {is_urgent_at} THEN at END AS slot, CASE WHEN n = :most THEN at END AS until
+  FROM step AS s WHERE at IS NOT NULL ORDER BY n DESC LIMIT 1
+
+-- part: is_urgent_at
+EXISTS (SELECT 1 FROM prescient_future_job AS f
+         WHERE f.next_check_at = s.at AND f.bucket = 0 AND f.priority < 0)
 
 -- name: swept_until
 -- out: value int8

@@ -110,14 +110,15 @@ static int fill_page(struct sqlite_store *db, struct store_read_page *req, sqlit
 static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, const char *jobs,
                         sqlite3_stmt **row)
 {
-    if (jobs)
-        return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_OWN,
-                            &(struct sqlite_read_page_own_in){
+    if (jobs || req->urgent)
+        return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_SOME,
+                            &(struct sqlite_read_page_some_in){
             .slot = req->lease.slot,
             .after_priority = req->after.priority,
             .after_id = req->after.id,
             .want = req->want,
             .jobs = jobs,
+            .below = req->urgent ? 0 : INT64_MAX,
         });
     return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
         .slot = req->lease.slot,

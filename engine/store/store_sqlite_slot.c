@@ -186,6 +186,7 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     struct store_open_slot *req = (struct store_open_slot *)call;
     struct slot_look look = { 0 };
     req->split = 1;
+    req->has_urgent = false;            /* one lease, whose pages are in the order of priorities */
     req->rows = -1;
     req->ntaken = req->nheld = 0;
     req->clock_us = sqlite_clock_us(db);
@@ -234,15 +235,29 @@ static int give_back(struct sqlite_store *db, const struct lease *l, struct err 
     });
 }
 
+#define COUNT_OF(name, words) .name = c->name,
+
+static int count_given_back(struct sqlite_store *db, int64_t slot, const struct pass_counts *c,
+                            struct err *err)
+{
+    int64_t n = sqlite_run(db, err, STATEMENT_COUNT_GIVEN_BACK, &(struct sqlite_count_given_back_in){
+        .slot = slot,
+        PASS_COUNTS(COUNT_OF)
+    });
+    return n < 0 ? (int)n : 0;
+}
+
 int sqlite_release(struct sqlite_store *db, struct store_call *call)
 {
     struct store_release *req = (struct store_release *)call;
+    int given_back = 0;
     for (int i = 0; i < req->n; i++) {
         int rc = give_back(db, &req->leases[i], &call->err);
         if (rc < 0)
             return rc;
+        given_back += rc;
     }
-    return 0;
+    return req->counts && given_back ? count_given_back(db, req->leases[0].slot, req->counts, &call->err) : 0;
 }
 
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err)
@@ -287,7 +302,6 @@ static int record_pass(struct sqlite_store *db, const struct store_finish *req,
                        const struct jobs_of_pass *jobs, struct err *err)
 {
     const struct pass_counts *c = &req->counts;
-#define COUNT_OF(name, words) .name = c->name,
     return (int)sqlite_run(db, err, STATEMENT_FINISH, &(struct sqlite_finish_in){
         .slot = req->lease.slot,
         .engine = db->engine,
@@ -479,6 +493,23 @@ int sqlite_end_pauses(struct sqlite_store *db, struct store_call *call)
     return rc < 0 ? (int)rc : 0;
 }
 
+static int look_for_urgent(struct sqlite_store *db, struct store_late_slot *req)
+{
+    enum { STEPS = 5000 };
+    struct sqlite_first_urgent_out urgent = { 0 };
+    req->urgent = req->urgent_until = 0;
+    if (!req->urgent_from || !req->slot)
+        return 0;
+    int rc = sqlite_ask(db, &req->call.err, STATEMENT_FIRST_URGENT, &urgent, &(struct sqlite_first_urgent_in){
+        .from = req->urgent_from > req->slot ? req->urgent_from : req->slot,
+        .before = req->before,
+        .most = STEPS,
+    });
+    req->urgent = urgent.slot;
+    req->urgent_until = urgent.until;
+    return rc < 0 ? rc : 0;
+}
+
 int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
 {
     struct store_late_slot *req = (struct store_late_slot *)call;
@@ -504,7 +535,7 @@ int sqlite_late_slot(struct sqlite_store *db, struct store_call *call)
         return rc;
     req->slot = late.slot;
     req->misfiled_at = req->until = 0;
-    return 0;
+    return look_for_urgent(db, req);
 }
 
 int sqlite_recall(struct sqlite_store *db, struct store_call *call)

@@ -295,8 +295,9 @@ CREATE TABLE prescient.slot_pass (
     closed_at timestamptz,
     -- Who wrote the row.
     engine text,
-    -- Checks that were run in this pass. This count and those below are NULL where pass is 0
-    -- (rules/pass_counts.h).
+    -- Checks that were run in this pass. This count and those below (rules/pass_counts.h) are,
+    -- where pass is 0, what was run under leases that were given back before the bucket was empty;
+    -- NULL: there were none.
     run bigint,
     -- Runs that ended their check well.
     done bigint,

@@ -239,7 +239,8 @@ CREATE VIEW prescient.passes AS
            p.took_us, array_to_string(p.left_jobs, ', ') AS left_jobs, p.recorded_at, p.busy
       FROM prescient.slot_pass p;
 COMMENT ON VIEW prescient.passes IS
-    'What engines did in a slot: one row (pass 0) when it was opened, and one for each pass over a bucket.';
+    'What engines did in a slot: one row (pass 0) when it was opened, which also counts what was run under '
+    'leases that were given back, and one for each pass over a bucket.';
 COMMENT ON COLUMN prescient.passes.bucket IS '0 to 63; -1: the whole slot.';
 COMMENT ON COLUMN prescient.passes.split IS
     'In how many parts the slot is run, 1 or 64; only when pass is 0.';

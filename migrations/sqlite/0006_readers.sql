@@ -66,7 +66,8 @@ SELECT slot_at,
        min(CASE pass WHEN 0 THEN recorded_at_us END) AS opened_at_us, max(closed_at_us) AS closed_at_us
   FROM prescient_slot_pass GROUP BY slot_at;
 
--- What engines did: a row for each pass over a slot; pass 0 is the row that opened it.
+-- What engines did: a row for each pass over a slot; pass 0 is the row that opened it, which also
+-- counts what was run under leases that were given back.
 CREATE VIEW prescient_passes AS
 SELECT slot_at, bucket, pass, engine, split, run, done, again, failed, timeout, crashed, guarded, deferred,
        held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs, recorded_at_us, busy

@@ -48,6 +48,17 @@ static uint64_t buckets_with_rows(const struct db *db, const struct message *m, 
     return out;
 }
 
+static uint64_t buckets_with_urgent_rows(const struct db *db, const struct slot_row *s)
+{
+    uint64_t out = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, s->slot, BUCKET_WHOLE_SLOT) && row->is.priority < 0)
+            out |= 1ull << row->bucket;
+    }
+    return out;
+}
+
 static bool is_watched(const struct message *m, const struct lease_row *lease)
 {
     for (int i = 0; i < m->u.open.nwatched; i++) {
@@ -137,7 +148,12 @@ enum served db_open_slot(struct db *db, struct message *m)
     uint64_t all = s->split == 1 ? 1 : UINT64_MAX;
     uint64_t done = s->empty_xid ? 1 : s->done;
     o->origin = (struct lease_origin){ 0 };
-    take_what_is_free(db, m, s, (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0));
+    uint64_t wanted = (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0);
+    uint64_t urgent = s->split == 1 ? 0 : buckets_with_urgent_rows(db, s);
+    o->has_urgent = o->asks_urgent && urgent;
+    if (s->split > 1)
+        wanted &= ~o->left_out;
+    take_what_is_free(db, m, s, o->urgent && s->split > 1 ? wanted & urgent : wanted);
     if (o->ntaken && s->closed)
         m->tx->reopens = s;
     o->split = s->split;
@@ -324,12 +340,13 @@ static enum served pulse(struct db *db, struct message *m)
 }
 
 /* The first slot in [from, before) that holds rows. */
-static int64_t first_slot(const struct db *db, int64_t from, int64_t before)
+static int64_t first_slot(const struct db *db, int64_t from, int64_t before, bool urgent)
 {
     int64_t first = 0;
     for (int i = 0; i < KEYS_MAX; i++) {
         const struct version *v = &db->rows[i].is;
-        if (v->exists && v->next_at >= from && v->next_at < before && (!first || v->next_at < first))
+        bool is_one = v->exists && v->next_at >= from && v->next_at < before;
+        if (is_one && (!urgent || v->priority < 0) && (!first || v->next_at < first))
             first = v->next_at;
     }
     return first;
@@ -340,9 +357,9 @@ static bool is_opened(const struct slot_row *s) { return s && s->exists; }
 /* The same, in slots without an opening row. */
 static int64_t first_slot_beside(struct db *db, int64_t from, int64_t before)
 {
-    int64_t slot = first_slot(db, from, before);
+    int64_t slot = first_slot(db, from, before, false);
     while (slot && is_opened(db_slot(db, slot, false)))
-        slot = first_slot(db, slot + 1, before);
+        slot = first_slot(db, slot + 1, before, false);
     return slot;
 }
 
@@ -418,12 +435,13 @@ static int64_t mark_of(const struct db *db)
 static enum served late_slot(struct db *db, struct message *m)
 {
     struct store_late_slot *l = &m->u.late;
+    l->urgent = first_slot(db, l->urgent_from, l->before, true);
     if (l->beside_opened) {
         int64_t mark = mark_of(db);
         l->slot = first_slot_beside(db, l->from > mark ? l->from : mark, l->before);
         return ANSWERED;
     }
-    l->slot = first_slot(db, l->from || l->full ? l->from : mark_of(db), l->before);
+    l->slot = first_slot(db, l->from || l->full ? l->from : mark_of(db), l->before, false);
     return ANSWERED;
 }
 
@@ -436,7 +454,7 @@ static enum served mark_swept(struct db *db, struct message *m)
     int64_t now = db_clock_us(db) / SECOND_US, slot = m->u.swept.slot;
     bool noted = db->noted && db->noted <= now;
     bool good = noted && db->noted_xid <= oldest_running(db, tx->xid) &&
-                !first_slot(db, mark_of(db), db->noted);
+                !first_slot(db, mark_of(db), db->noted, false);
     if (good && (db->noted > db->mark || db->mark > now))
         tx->mark = db->noted + (wrong[MARK_MOVES_TOO_FAR] ? 3 * db->w->shape.slot_length_s : 0);
     if (m->u.swept.full)

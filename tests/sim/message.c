@@ -140,6 +140,7 @@ static int give_open(const struct message *m, struct store_call *call)
     o->not_begun = from->not_begun;
     o->state = from->state;
     o->split = from->split;
+    o->has_urgent = from->has_urgent;
     o->rows = from->rows;
     o->ntaken = from->ntaken;
     o->nheld = from->nheld;
@@ -282,6 +283,7 @@ static int give_fine_slots(const struct message *m, struct store_call *call)
 static int give_late(const struct message *m, struct store_call *call)
 {
     ((struct store_late_slot *)call)->slot = m->u.late.slot;
+    ((struct store_late_slot *)call)->urgent = m->u.late.urgent;
     return 0;
 }
 
