@@ -38,6 +38,14 @@ checks() {
         "$(p enqueue --conflict=replace --payload '{"a": [1, "zwei"]}' orders 42 unshipped +4h --json |
             json 'j["outcome"], j["next_check_at"]')" \
         "('replaced', '2030-01-01T04:00:00Z')"
+    p enqueue customers 1 unshipped +9h --tenant 'shop 7' >/dev/null
+    $P enqueue customers 2 unshipped --at-once --tenant 'shop 8' >/dev/null
+    is "$STORE_NAME: a check says whose it is" \
+        "$(p list customers --json | json 'sorted((r["entity_key"], r["tenant"]) for r in j)')" \
+        "[('1', 'shop 7'), ('2', 'shop 8')]"
+    p resolve customers 1 >/dev/null
+    $P resolve customers 2 >/dev/null
+    fails_with 2 "tenant: empty" p enqueue orders 45 unshipped +1h --tenant ""
     fails_with 2 "payload: found '{a}', expected JSON" p enqueue orders 45 unshipped +1h --payload '{a}'
     fails_with 2 "entity_key: empty" p enqueue orders '' unshipped +1h
     fails_with 2 "conflict: found 'drop', expected keep, earlier or replace" p enqueue \
@@ -87,8 +95,8 @@ exit 0"
     is "$STORE_NAME: --quiet does not say so" "$(p --quiet resolve ordrs 43 2>&1)" "0 checks resolved"
     is "$STORE_NAME: history keeps what was resolved" \
         "$(p history --json | json 'sorted((r["entity_key"], r["job_exec"], r["outcome"]) for r in j)')" \
-        "[('42', 'unpaid', 'resolved'), ('42', 'unshipped', 'resolved'), ('43', 'unpaid', 'resolved'), \
-('44', 'unshipped', 'resolved')]"
+        "[('1', 'unshipped', 'resolved'), ('2', 'unshipped', 'resolved'), ('42', 'unpaid', 'resolved'), \
+('42', 'unshipped', 'resolved'), ('43', 'unpaid', 'resolved'), ('44', 'unshipped', 'resolved')]"
     is "$STORE_NAME: history by outcome" \
         "$(p history --outcome failed)" "no check is over (outcome: failed)"
     is "$STORE_NAME: what was looked for is in the answer" "$(p list orders 99 --job unshiped --before +1d)" \

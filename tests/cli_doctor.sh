@@ -209,13 +209,13 @@ dropped() {
     LOOK="objects of the schema"
     if [ "$STORE_NAME" = postgresql ]; then
         gone "one form of enqueue" "DROP FUNCTION prescient.enqueue(text, anyelement, text, text,
-            anycompatible, text, integer, interval, text)" "function enqueue (5 of 6 forms are there)"
+            anycompatible, text, integer, interval, text, text)" "function enqueue (5 of 6 forms are there)"
         gone "both forms of resolve" "DROP FUNCTION prescient.resolve(text, text, text),
             prescient.resolve(text, anyelement, text)" "function resolve"
         gone "a function of engines" "DROP FUNCTION prescient.recall" "function recall"
         gone "what other looks need" "DROP FUNCTION prescient.slot_floor" "function slot_floor"
         gone "several functions" "DROP FUNCTION prescient.enqueue_now(text, text, text, anycompatible, text,
-            integer, text), prescient.schedule_on, prescient.unschedule" \
+            integer, text, text), prescient.schedule_on, prescient.unschedule" \
             "function enqueue_now (1 of 2 forms are there), function schedule_on, function unschedule"
         gone "a view with what is made of it" "DROP VIEW prescient.events CASCADE" \
             "view events, function events_after"

@@ -9,17 +9,18 @@ json_begins
 load() {
     e() { $P --now 2030-01-01 enqueue --from "$@"; }
     ok "$STORE_NAME: init" $P init
-    printf '%b' 'entity_name,entity_key,job_exec,check_at,payload,priority\r\n' \
-        'orders,1,unshipped,+3h,,\r\n' \
-        'orders,"2, ""b""",unshipped,2030-01-02,"{""x"":\n1}",-5\r\n' >good.csv
+    printf '%b' 'entity_name,entity_key,job_exec,check_at,payload,priority,tenant\r\n' \
+        'orders,1,unshipped,+3h,,,\r\n' \
+        'orders,"2, ""b""",unshipped,2030-01-02,"{""x"":\n1}",-5,shop 7\r\n' >good.csv
     is "$STORE_NAME: a file is read" "$(e good.csv)" "2 added, 0 kept, 0 moved, 0 replaced, 0 skipped"
     is "$STORE_NAME: again, everything is kept" "$(e - --json < good.csv | json 'j["added"], j["kept"]')" \
         "(0, 2)"
     is "$STORE_NAME: replaced, when asked for" \
         "$(e good.csv --conflict replace --json | json 'j["replaced"]')" 2
-    is "$STORE_NAME: quotes, payload and priority arrive" \
-        "$($P list --json | json '[(r["entity_key"], r["payload"], r["priority"]) for r in j]')" \
-        "[('1', None, 0), ('2, \"b\"', {'x': 1}, -5)]"
+    is "$STORE_NAME: quotes, payload, priority and tenant arrive" \
+        "$($P list --json |
+            json '[(r["entity_key"], r["payload"], r["priority"], r["tenant"]) for r in j]')" \
+        "[('1', None, 0, None), ('2, \"b\"', {'x': 1}, -5, 'shop 7')]"
 
     printf '%s\n' entity,key,job,at old,1,j,2029-12-31 old,2,j,-1s old,3,j,2029-12-31T23:59:59Z old,4,j,now \
         old,5,j,+1s old,6,j,2029-13-01 >old.csv

@@ -61,7 +61,8 @@ schedules = (
     { name = "nightly"; entity_name = "shops"; entity_key = 7; job_exec = "sync";
       cron = "30 2 * * *"; timezone = "Europe/Amsterdam"; },
     { name = "stock of 9"; entity_name = "shops"; entity_key = "9"; job_exec = "sync"; every = "6h";
-      bias = 0.05; payload = "{\"n\": 1.10}"; concurrency_key = "shop 9"; }
+      bias = 0.05; payload = "{\"n\": 1.10}"; concurrency_key = "shop 9";
+      tenant = "shop"; }
 );
 CFG
     is "$STORE_NAME: a libconfig file, dry" "$(p schedule load wanted.cfg --dry-run)" "- ring a
@@ -71,8 +72,8 @@ CFG
 + stock of 9"
     ok "$STORE_NAME: a libconfig file" p schedule load wanted.cfg
     is "$STORE_NAME: its values" "$(p schedule show 'stock of 9' --json |
-        json '(j["every_s"], j["bias"], j["payload"], j["concurrency_key"])')" \
-        "(21600, 0.05, {'n': 1.1}, 'shop 9')"
+        json '(j["every_s"], j["bias"], j["payload"], j["concurrency_key"], j["tenant"])')" \
+        "(21600, 0.05, {'n': 1.1}, 'shop 9', 'shop')"
     is "$STORE_NAME: its check has its key" \
         "$(p list shops 9 --json | json 'j[0]["concurrency_key"]')" "shop 9"
     is "$STORE_NAME: once more there is nothing to do" \
@@ -85,6 +86,12 @@ CFG
 $(p list shops 9 --json | json 'j[0]["concurrency_key"]')" "changed
 shop 9"
     fails_with 2 "concurrency_key" p schedule set 'stock of 9' --concurrency-key ""
+    is "$STORE_NAME: another tenant" \
+        "$(p schedule set 'stock of 9' --tenant others --json | json 'j["outcome"]')
+$(p list shops 9 --json | json 'j[0]["tenant"]')
+$(p schedule load wanted.cfg)" "changed
+others
+~ stock of 9: tenant others -> shop"
     sed 's/every = "6h"/every = "6x"/' wanted.cfg >bad.cfg
     fails_with 2 'bad.cfg:4: every: "6x"' p schedule load bad.cfg
     sed 's/entity_key = "9"/entity_ky = "9"/' wanted.cfg >bad.cfg

@@ -23,14 +23,15 @@ void reports_have_the_documented_columns(void)
 {
     WITH_STORE();
     columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
-                        "first_check_at again_at put_off_at payload concurrency_key");
+                        "first_check_at again_at put_off_at payload concurrency_key tenant");
     columns_are("history",
                 "ended_at_us entity_name entity_key job_exec outcome guard check_number check_count "
                 "failure_count run_count slot_at first_check_at "
-                "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine archived_at_us");
+                "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine "
+                "archived_at_us tenant");
     columns_are("runs",
                 "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
-                "next_check_at run_us note engine");
+                "next_check_at run_us note engine tenant");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
                           "deferred held_back unknown_job busy superseded "

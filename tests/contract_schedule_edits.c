@@ -95,7 +95,7 @@ void a_load_that_replaces_keeps_the_rule(void)
 {
     WITH_STORE();
     schedule_put("put", "1", "300", NULL, NOW);
-    struct load_row row = { "orders", "1", "look", NULL, SLOT + 3 * LENGTH, 0, NULL };
+    struct load_row row = { "orders", "1", "look", NULL, SLOT + 3 * LENGTH, 0, NULL, NULL };
     struct load_counts counts;
     int bad;
     struct err err;
@@ -270,7 +270,7 @@ void a_load_that_replaces_brings_payloads_for_one_occurrence(void)
     WITH_STORE();
     REPORT("schedule_put", "put", "nightly", "orders", "1", "look", "300", NULL, NULL, NULL, NULL, "1",
            text_of(BEFORE));
-    struct load_row row = { "orders", "1", "look", "2", SLOT, 0, NULL };
+    struct load_row row = { "orders", "1", "look", "2", SLOT, 0, NULL, NULL };
     struct load_counts counts;
     int bad;
     struct err err;

@@ -106,7 +106,7 @@ int litefx_load(struct store *st, int from, int n)
 
 const char *litefx_ask(sqlite3 *db, const char *sql)
 {
-    static char text[4][512];
+    static char text[4][2048];
     static int next;
     char *out = text[++next % 4];
     sqlite3_stmt *s = NULL;

@@ -48,6 +48,17 @@
     X(a_load_keeps_payload_priority_and_rounding)                                                            \
     X(a_bad_row_leaves_nothing_of_its_chunk)                                                                 \
     X(a_load_of_nothing_does_nothing)                                                                        \
+    /* contract_tenant.c */                                                                                  \
+    X(a_check_keeps_its_tenant_while_it_waits_and_in_its_runs)                                               \
+    X(a_tenant_comes_beside_a_concurrency_key)                                                               \
+    X(history_says_whose_a_check_was)                                                                        \
+    X(retry_puts_a_check_back_for_its_tenant)                                                                \
+    X(replace_brings_another_tenant)                                                                         \
+    X(a_check_that_begins_anew_keeps_its_tenant)                                                             \
+    X(an_impossible_tenant_is_refused)                                                                       \
+    X(what_is_asked_for_at_once_has_its_tenant)                                                              \
+    X(a_load_brings_tenants)                                                                                 \
+    X(the_check_of_a_schedule_has_its_tenant)                                                                \
     /* contract_urgent.c */                                                                                  \
     X(a_split_slot_says_whether_it_has_urgent_checks)                                                        \
     X(a_slot_that_is_one_lease_does_not_say_it)                                                              \

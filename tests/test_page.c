@@ -130,6 +130,25 @@ static void tenants_of_a_job_take_turns(void)
     page_free(p);
 }
 
+/* Whose a check is, not what it is about. */
+static void tenants_that_have_a_name_take_turns_whatever_their_entities(void)
+{
+    static const char *const tenants[] = { "big", "big", "big", NULL, "small", "big", NULL };
+    struct check *checks = calloc(7, sizeof *checks);
+    for (int i = 0; i < 7; i++)
+        checks[i] = (struct check){ .id = i + 1,
+                                    .entity_name = "big",
+                                    .entity_name_len = 3,
+                                    .tenant = tenants[i],
+                                    .entity_key = "1",
+                                    .job_exec = "a",
+                                    .job_exec_len = 1 };
+    struct check_rows rows = { .checks = checks, .n = 7 };
+    struct page *p = page_new(&rows, job_of, NULL, 1000);
+    gives(p, 0, (int[]){ 0, 3, 4, 1, 6, 2, 5, -1 });
+    page_free(p);
+}
+
 static void a_job_that_the_page_does_not_know_has_none(void)
 {
     struct page *p = page_of("?a?");
@@ -209,6 +228,7 @@ static const struct test tests[] = {
     TEST(deliveries_can_be_given_apart_from_the_rest),
     TEST(within_a_job_the_order_of_the_read_is_kept),
     TEST(tenants_of_a_job_take_turns),
+    TEST(tenants_that_have_a_name_take_turns_whatever_their_entities),
     TEST(a_job_that_the_page_does_not_know_has_none),
     TEST(a_returned_check_is_given_again_and_only_once),
     TEST(a_returned_check_that_was_answered_meanwhile_is_not_given),

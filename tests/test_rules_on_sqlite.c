@@ -262,7 +262,7 @@ static void no_schedule_is_of_an_array(void)
         { job, "INSERT OR IGNORE INTO prescient_schedules (name, entity_name, entity_key, job_exec, cron) "
                "VALUES ('b', 'a', '1', '{sync,sync}', '@daily')" },
         { entity, "INSERT OR IGNORE INTO prescient_put_schedule "
-                  "VALUES ('b', '{a', '1', 'sync', 60, 667, NULL, NULL, 'run_once', NULL, 900, NULL)" },
+                  "VALUES ('b', '{a', '1', 'sync', 60, 667, NULL, NULL, 'run_once', NULL, 900, NULL, NULL)" },
         { job, "INSERT OR IGNORE INTO prescient_schedule (name, entity_name, entity_key, job_exec, every_s, "
                "bias, missed, made_at_us, changed_at_us) "
                "VALUES ('b', 'a', '1', '{sync', 60, 667, 'run_once', 1, 1)" },

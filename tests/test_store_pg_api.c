@@ -359,9 +359,9 @@ static void an_engine_role_runs_checks_without_owning_the_tables(void)
 static void a_load_copies_what_is_new_and_settles_what_is_not(void)
 {
     WITH_SERVER();
-    struct load_row rows[] = { { "e", "1", "j", "{\"a\": 1}", SLOT - 10, 3, NULL },
-                               { "e", "2", "j", NULL, SLOT + 1, 0, NULL },
-                               { "e", "3", "j", NULL, 0, 0, NULL } };
+    struct load_row rows[] = { { "e", "1", "j", "{\"a\": 1}", SLOT - 10, 3, NULL, NULL },
+                               { "e", "2", "j", NULL, SLOT + 1, 0, NULL, NULL },
+                               { "e", "3", "j", NULL, 0, 0, NULL, NULL } };
     struct load_counts counts;
     int bad;
     RC_IS(0, store_load(pgfx.st, rows, 3, "keep", NOW - LENGTH, &counts, &bad, &pgfx.err));
@@ -380,9 +380,9 @@ static void a_load_copies_what_is_new_and_settles_what_is_not(void)
            "SELECT next_check_at = to_timestamp(%" PRId64
            ") FROM prescient.future_job WHERE entity_key = '3'",
            SLOT);
-    struct load_row more[] = { { "e", "1", "j", NULL, SLOT - 10, 0, NULL },
-                               { "e", "4", "j", NULL, SLOT, 0, NULL },
-                               { "e", "2", "j", NULL, SLOT - 10, 0, NULL } };
+    struct load_row more[] = { { "e", "1", "j", NULL, SLOT - 10, 0, NULL, NULL },
+                               { "e", "4", "j", NULL, SLOT, 0, NULL, NULL },
+                               { "e", "2", "j", NULL, SLOT - 10, 0, NULL, NULL } };
     RC_IS(0, store_load(pgfx.st, more, 3, "earlier", NOW - LENGTH, &counts, &bad, &pgfx.err));
     CU_ASSERT(counts.added == 1 && counts.kept == 1 && counts.moved == 1 && counts.replaced == 0);
     RC_IS(0, store_load(pgfx.st, more, 3, "replace", NOW - LENGTH, &counts, &bad, &pgfx.err));
@@ -392,9 +392,9 @@ static void a_load_copies_what_is_new_and_settles_what_is_not(void)
 static void a_load_names_the_bad_row_and_leaves_nothing(void)
 {
     WITH_SERVER();
-    struct load_row rows[] = { { "e", "1", "j", NULL, SLOT, 0, NULL },
-                               { "e", "2", "j", "{not json", SLOT, 0, NULL },
-                               { "e", "3", "j", NULL, SLOT, 0, NULL } };
+    struct load_row rows[] = { { "e", "1", "j", NULL, SLOT, 0, NULL, NULL },
+                               { "e", "2", "j", "{not json", SLOT, 0, NULL, NULL },
+                               { "e", "3", "j", NULL, SLOT, 0, NULL, NULL } };
     struct load_counts counts;
     int bad;
     RC_IS(ERR_INPUT, store_load(pgfx.st, rows, 3, "keep", NOW, &counts, &bad, &pgfx.err));

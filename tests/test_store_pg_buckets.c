@@ -38,7 +38,7 @@ static void what_is_in_a_wrong_bucket_comes_into_its_own_as_it_was(void)
                "'bucket', (" OWN("1") " + 1) %% 64, 'entity_name', 'e', 'entity_key', '1', 'job_exec', "
                "'look', 'payload', '{\"a\": 1}'::jsonb, 'again_at', now(), 'deferred_at', now(), "
                "'first_run_at', now(), 'total_run_us', 5, 'run_count', 6, 'origin', 'here', 'put_off_at', "
-               "now(), 'terms', 'some', 'concurrency_key', 'k')) AS r OFFSET 0) x");
+               "now(), 'terms', 'some', 'concurrency_key', 'k', 'tenant', 't')) AS r OFFSET 0) x");
     SQL_IS("0", "SELECT count(*) FROM prescient.future_job f, jsonb_each(to_jsonb(f)) v "
                 "WHERE v.value = 'null'");
     SQL_IS("", "CREATE TEMP TABLE was AS SELECT to_jsonb(f) - '{id,bucket}'::text[] AS r "

@@ -59,6 +59,7 @@ static const char calls[] =
     "    ('every', 'interval', 'interval ''5 days'''),"
     "    ('after', 'text', '''0-0-0'' COLLATE public.any_case'),"
     "    ('concurrency_key', 'text', 'o.key'), ('concurrency_keys', 'text[]', 'ARRAY[o.key]'),"
+    "    ('tenant', 'text', 'o.key'), ('tenants', 'text[]', 'ARRAY[o.key]'),"
     "    ('pattern', 'text', 'o.key'), ('places', 'integer', '2'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"

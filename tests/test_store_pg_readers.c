@@ -122,15 +122,16 @@ static const struct view {
 } views[] = {
     { "pending",
       "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at "
-      "again_at put_off_at is_paused concurrency_key",
+      "again_at put_off_at is_paused concurrency_key tenant",
       "list", "payload" },
     { "history",
       "ended_at entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at "
-      "first_check_at first_run_at last_run_at total_run_us last_run_us note engine archived_at check_number",
+      "first_check_at first_run_at last_run_at total_run_us last_run_us note engine archived_at check_number "
+      "tenant",
       "history", "payload" },
     { "runs",
       "run_at entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us "
-      "note engine recorded_at check_number",
+      "note engine recorded_at check_number tenant",
       "runs", "" },
     { "events",
       "cursor event entity_name entity_key job_exec emitted_at slot_at check_count recorded_at generation "
@@ -156,7 +157,8 @@ static const struct view {
       "pauses", "is_at_least" },
     { "schedules",
       "name entity_name entity_key job_exec every_s bias cron timezone missed is_active next_check_at "
-      "made_at made_by changed_at changed_by switched_at switched_by switched_why concurrency_key",
+      "made_at made_by changed_at changed_by switched_at switched_by switched_why concurrency_key "
+      "tenant",
       "schedules", "payload first_check_at again_at terms slot_length_s" },
     { "consumers",
       "name cursor moved_at made_at held_by held_until skipped pruned_at generation xid id",

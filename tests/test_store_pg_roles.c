@@ -103,7 +103,7 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "CREATE VIEW pg_temp.v AS SELECT * FROM prescient.future_job; SELECT * FROM pg_temp.v",
         "SET prescient.now = '2000-01-01 00:00+00'; SELECT prescient.enqueue('e', '1', 'j', now())",
         "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer, "
-        "interval, text) SET search_path = public",
+        "interval, text, text) SET search_path = public",
         "DROP SCHEMA prescient CASCADE",
         "SELECT * FROM payroll.salary",
         "SET ROLE prescient_engine",
@@ -250,7 +250,7 @@ static void an_engine_owns_nothing_and_changes_no_schema(void)
         "INSERT INTO prescient.migration VALUES (999, 'x', 'x', 999)",
         "DELETE FROM prescient.migration",
         "ALTER FUNCTION prescient.enqueue(text, text, text, interval, anycompatible, text, integer, "
-        "interval, text) OWNER TO " RUNNER,
+        "interval, text, text) OWNER TO " RUNNER,
         "SET ROLE postgres",
         "SELECT * FROM payroll.salary",
         "CREATE ROLE x",

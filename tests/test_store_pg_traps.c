@@ -172,8 +172,8 @@ static void ask_everything(void)
 
 static void load_and_prune(void)
 {
-    struct load_row rows[] = { { "l", "1", "j", "{\"a\": 1}", SLOT - 10, 3, NULL },
-                               { "l", "2", "j", NULL, SLOT + 1, 0, NULL } };
+    struct load_row rows[] = { { "l", "1", "j", "{\"a\": 1}", SLOT - 10, 3, NULL, NULL },
+                               { "l", "2", "j", NULL, SLOT + 1, 0, NULL, NULL } };
     struct load_counts counts;
     struct prune_counts pruned;
     int bad;

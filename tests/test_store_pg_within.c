@@ -45,7 +45,7 @@ static void within_stands_behind_all_other_parameters(void)
     SQL_IS("new", "SELECT prescient.enqueue('orders', '6', 'j', " AT_SQL ", NULL, 'earlier')");
     SQL_IS("new", "SELECT prescient.enqueue('orders', 7, 'j', " AT_SQL ", NULL, 'replace', 3)");
     SQL_IS("6", "SELECT count(*) FROM pg_proc WHERE pronamespace = 'prescient'::regnamespace AND "
-                "proname = 'enqueue' AND pronargs = 9");
+                "proname = 'enqueue' AND pronargs = 10");
     SQL_IS("t", "SELECT bool_and(next_check_at = prescient.slot_ceil(next_check_at) AND next_check_at "
                 "BETWEEN "
                 AT_SQL " AND '2030-01-01 13:00+00') FROM prescient.future_job WHERE entity_key = '1'");

@@ -92,7 +92,7 @@ static void a_change_of_the_slot_length_keeps_each_column(void)
     SQL_IS("", "UPDATE prescient_future_job SET first_check_at = first_check_at - 900, priority = 1, "
                "check_count = 2, failure_count = 3, deferred_at = 4, again_at = 5400, run_count = 6, "
                "first_run_at_us = 7, total_run_us = 8, payload = '10', origin = '9', "
-               "put_off_at = 11, terms = '12'");
+               "put_off_at = 11, terms = '12', concurrency_key = '13', tenant = '14'");
     char columns[2000], all[2200], before[4000];
     snprintf(columns, sizeof columns, "%s",
              litefx_ask(litefx.app, "SELECT group_concat('quote(' || name || ')', ' || '','' || ') "

@@ -113,7 +113,7 @@ static const struct { const char *values, *words;
     { "'orders', '1', 'look', 900, NULL, 'high'",
       "cannot store TEXT value in INTEGER column prescient_future_job.priority" },
     { "'orders', CAST(x'ff' AS TEXT), 'look', 900, NULL, 0",
-      "prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8" },
+      "prescient: names, concurrency_key, tenant and payload must be valid UTF-8" },
 };
 
 static const char *const policies[] = { "INSERT", "INSERT OR IGNORE", "INSERT OR REPLACE", "INSERT OR FAIL",

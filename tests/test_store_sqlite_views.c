@@ -72,7 +72,7 @@ static void a_view_refuses_in_words(void)
           "prescient: entity_key must have 1 to 1024 bytes and no NUL" },
         { "NULL, '1', 'look', 1", "prescient: entity_name must have 1 to 1024 bytes and no NUL" },
         { "'orders', CAST(x'ff' AS TEXT), 'look', 1",
-          "prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8" },
+          "prescient: names, concurrency_key, tenant and payload must be valid UTF-8" },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char sql[512];
@@ -98,7 +98,7 @@ static void long_text_of_all_letters_passes_and_one_bad_byte_at_its_end_does_not
     SQL_IS("",
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) "
            "VALUES ('orders', '1', 'look', 1, '\"' || replace(hex(zeroblob(7000)), '00', 'ü€🐘') || '\"')");
-    SQL_IS("prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8",
+    SQL_IS("prescient: names, concurrency_key, tenant and payload must be valid UTF-8",
            "INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload) "
            "VALUES ('orders', '2', 'look', 1, '\"' || replace(hex(zeroblob(4000)), '00', 'ü€🐘') || "
            "CAST(x'e282' AS TEXT) || '\"')");

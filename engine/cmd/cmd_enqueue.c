@@ -25,6 +25,7 @@ static const struct command_option options[] = {
       "at WHEN or up to so much later (2h): in a slot that is drawn, an empty one rather than a full one" },
     { "concurrency-key", 'k', "KEY",
       "checks that share one are not run at the same moment (see prescient keys)" },
+    { "tenant", 't', "NAME", "whose it is: tenants take turns at workers (its entity)" },
     { "at-once", 'o', NULL,
       "in the next second, instead of WHEN; a check that is pending already is moved there unless "
       "--conflict says otherwise" },
@@ -47,7 +48,7 @@ const struct command cmd_enqueue = {
             "rows are enqueued for prescient replay.\n"
             "The first line of a file names its columns: entity_name, entity_key, job_exec, check_at, and "
             "payload, "
-            "priority, within, concurrency_key if wanted;\n"
+            "priority, within, concurrency_key, tenant if wanted;\n"
             "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
     .options = options,
     .main = enqueue_main,
@@ -55,7 +56,7 @@ const struct command cmd_enqueue = {
 };
 
 struct enqueue {
-    const char *payload, *conflict, *within, *concurrency_key; /* NULL: not given */
+    const char *payload, *conflict, *within, *concurrency_key, *tenant;     /* NULL: not given */
     int64_t priority;
     struct load_options load;
 };
@@ -67,6 +68,7 @@ static int read_options(const struct args *args, struct enqueue *e, struct err *
         .conflict = args_text(args, 'c'),
         .within = args_text(args, 'w'),
         .concurrency_key = args_text(args, 'k'),
+        .tenant = args_text(args, 't'),
         .load = { .file = args_text(args, 'f'), .conflict = "keep", .skip_bad = args_has(args, 'b') },
     };
     if (args_has(args, 'c'))
@@ -125,7 +127,7 @@ static int enqueue_at_once(struct app *app, const struct enqueue *e, char **argv
     struct err err = { 0 };
     struct load_row row = {
         .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload,
-        .concurrency_key = e->concurrency_key,
+        .concurrency_key = e->concurrency_key, .tenant = e->tenant,
     };
     if (enqueue_check_row(&row, &err) < 0)
         return app_fail(app, &err);
@@ -134,9 +136,10 @@ static int enqueue_at_once(struct app *app, const struct enqueue *e, char **argv
         argv[2],    e->payload,
         e->conflict, arena_printf(app->arena, "%" PRId64, e->priority),
         app_now_param(app), e->concurrency_key,
+        e->tenant,
     };
     struct store_rows rows;
-    if (app_rows(app, "enqueue_now", params, 8, &rows, &err) < 0)
+    if (app_rows(app, "enqueue_now", params, sizeof params / sizeof *params, &rows, &err) < 0)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     tell_unknown_job(app, argv[2]);
@@ -156,7 +159,7 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     struct err err = { 0 };
     struct load_row row = {
         .entity_name = argv[0], .entity_key = argv[1], .job_exec = argv[2], .payload = e->payload,
-        .concurrency_key = e->concurrency_key,
+        .concurrency_key = e->concurrency_key, .tenant = e->tenant,
     };
     if (app_moment(app, argv[3], &row.at, &err) < 0 || enqueue_check_row(&row, &err) < 0)
         return app_fail(app, &err);
@@ -165,10 +168,10 @@ static int enqueue_one(struct app *app, const struct enqueue *e, char **argv)
     const char *params[] = {
         argv[0], argv[1], argv[2], arena_printf(app->arena, "%" PRId64, row.at), e->payload, e->load.conflict,
         arena_printf(app->arena, "%" PRId64, e->priority), app_now_param(app),
-        e->concurrency_key,
+        e->concurrency_key, e->tenant,
     };
     struct store_rows rows;
-    if (app_rows(app, "enqueue", params, 9, &rows, &err) < 0)
+    if (app_rows(app, "enqueue", params, sizeof params / sizeof *params, &rows, &err) < 0)
         return app_fail(app, &err);
     print_enqueued(app, &rows, argv);
     remark_past(app, &rows, row.at);
@@ -214,8 +217,8 @@ static int enqueue_then(struct app *app, const struct args *args)
 enum { FILE_OF_CHECKS, AT_ONCE, WHEN };
 static const struct action ways[] = {
     [FILE_OF_CHECKS] = { "--from", "fcbl", enqueue_file },
-    [AT_ONCE] = { "--at-once", "opcrk", enqueue_now },
-    [WHEN] = { "ENTITY KEY JOB WHEN", "pcrwk", enqueue_then },
+    [AT_ONCE] = { "--at-once", "opcrkt", enqueue_now },
+    [WHEN] = { "ENTITY KEY JOB WHEN", "pcrwkt", enqueue_then },
     { 0 },
 };
 

@@ -24,6 +24,7 @@ static const struct command_option options[] = {
     { "bias", 'b', "FRACTION", "of --every, by which each time may be off (0.0667)" },
     { "payload", 'p', "JSON", "what the job gets beside the key; at most 64 KiB" },
     { "concurrency-key", 'k', "KEY", "of its checks: those that share one are not run at the same moment" },
+    { "tenant", 't', "NAME", "whose its checks are: tenants take turns at workers (their entity)" },
     { "why", 'y', "WORDS", "on, off: why; kept with who and when" },
     { "dry-run", 'n', NULL, "load: print what would change, and change nothing" },
     { "format", 'F', "WORD", "load: csv or libconfig; by default as the file's name ends (.cfg, .conf)" },
@@ -45,7 +46,7 @@ const struct command cmd_schedule = {
             "columns name,\n"
             "entity_name, entity_key, job_exec, every or cron, and if wanted timezone, missed, bias, "
             "payload,\n"
-            "concurrency_key;\n"
+            "concurrency_key, tenant;\n"
             "or libconfig:\n"
             "  schedules = ( { name = \"stock\"; entity_name = \"shop\"; entity_key = \"7\"; job_exec = "
             "\"sync\"; every = \"5m\"; } );\n"
@@ -68,6 +69,7 @@ static int read_wanted(struct app *app, const struct args *args, struct schedule
         .missed = args_text(args, 'm'),
         .payload = args_text(args, 'p'),
         .concurrency_key = args_text(args, 'k'),
+        .tenant = args_text(args, 't'),
     };
     if (args_has(args, 'e') && w->cron)
         return err_set(err, ERR_INPUT, "--every and --cron are two rules, expected one of them");
@@ -122,8 +124,8 @@ static int put(struct app *app, const char *mode, char *const names[4], const st
         return app_fail(app, &err);
     const char *params[] = { mode,   names[0], names[1], names[2],  names[3],           w.every,
                              w.bias, w.cron,   w.zone,   w.missed,  w.payload,          app_now_param(app),
-                             w.concurrency_key };
-    if (app_rows(app, "schedule_put", params, 13, &rows, &err) < 0)
+                             w.concurrency_key, w.tenant };
+    if (app_rows(app, "schedule_put", params, sizeof params / sizeof *params, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
     const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
@@ -385,7 +387,7 @@ static int run_load(struct app *app, const struct args *args)
     return EXIT_WELL;
 }
 
-#define RULE "eczmbpk"          /* the options of a rule */
+#define RULE "eczmbpkt"         /* the options of a rule */
 
 static const struct action actions[] = {
     { "add", RULE, run_add, NULL, false },

@@ -27,7 +27,7 @@
 #define CHUNK_BYTES (16u << 20)         /* a chunk of large payloads is closed earlier */
 #define BAD_LINES_SHOWN 20
 
-enum column { ENTITY, KEY, JOB, AT, PAYLOAD, PRIORITY, WITHIN, CONCURRENCY_KEY, COLUMNS };
+enum column { ENTITY, KEY, JOB, AT, PAYLOAD, PRIORITY, WITHIN, CONCURRENCY_KEY, TENANT, COLUMNS };
 
 static const struct { const char *name, *also; bool required; } columns[COLUMNS] = {
     [ENTITY] = { "entity_name", "entity", true },
@@ -38,6 +38,7 @@ static const struct { const char *name, *also; bool required; } columns[COLUMNS]
     [PRIORITY] = { "priority", NULL, false },
     [WITHIN] = { "within", NULL, false },
     [CONCURRENCY_KEY] = { "concurrency_key", NULL, false },
+    [TENANT] = { "tenant", NULL, false },
 };
 
 static const struct csv_limits limits = { .field_bytes = 2 * CHECK_PAYLOAD_MAX,
@@ -133,7 +134,7 @@ static int read_header(struct load *l, struct err *err)
         if (c == COLUMNS)
             return err_set(err, ERR_INPUT,
                            "%s:%" PRId64 ": found column '%.*s', expected entity_name, entity_key, job_exec, "
-                           "check_at, payload, priority, within or concurrency_key",
+                           "check_at, payload, priority, within, concurrency_key or tenant",
                            l->file_name, header.line, UTF8_SHOWN(header.fields[i]));
         if (l->at[c] >= 0)
             return err_set(err, ERR_INPUT, "%s:%" PRId64 ": duplicate column %s", l->file_name, header.line,
@@ -180,6 +181,8 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
         out->payload = text[PAYLOAD];
     if (text[CONCURRENCY_KEY] && *text[CONCURRENCY_KEY])
         out->concurrency_key = text[CONCURRENCY_KEY];
+    if (text[TENANT] && *text[TENANT])
+        out->tenant = text[TENANT];
     if (moment_parse(text[AT], l->now, &out->at, err) < 0)
         return err_wrap(err, ERR_INPUT, "check_at");
     int64_t priority = 0;

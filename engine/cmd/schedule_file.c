@@ -32,11 +32,12 @@ const struct schedule_column_row schedule_columns[SCHEDULE_COLUMNS] = {
     [SCHEDULE_BIAS] = { "bias", "bias", false },
     [SCHEDULE_PAYLOAD] = { "payload", "payload", false },
     [SCHEDULE_CONCURRENCY_KEY] = { "concurrency_key", "concurrency_key", false },
+    [SCHEDULE_TENANT] = { "tenant", "tenant", false },
 };
 
 #define EXPECTED_COLUMNS                                                                                     \
-    "name, entity_name, entity_key, job_exec, every, cron, timezone, missed, bias, payload or "              \
-    "concurrency_key"
+    "name, entity_name, entity_key, job_exec, every, cron, timezone, missed, bias, payload, "                \
+    "concurrency_key or tenant"
 
 /* The column of that name; SCHEDULE_COLUMNS: there is none, and *hint has the one that was probably
  * meant, or what there is. */
@@ -129,6 +130,8 @@ static int check_names(const struct schedule_entry *e, struct err *err)
             return err_set(err, ERR_INPUT, "name has a control character, expected none");
     const char *key = e->v[SCHEDULE_CONCURRENCY_KEY];
     int rc = key ? field_check_name("concurrency_key", key, err) : 0;
+    if (rc == 0 && e->v[SCHEDULE_TENANT])
+        rc = field_check_name("tenant", e->v[SCHEDULE_TENANT], err);
     if (rc < 0 || !e->v[SCHEDULE_PAYLOAD])
         return rc;
     return field_check_payload("payload", e->v[SCHEDULE_PAYLOAD], err);

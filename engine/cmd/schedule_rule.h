@@ -6,7 +6,9 @@
 
 /* Values as the store takes them: `every` in seconds, `bias` in ten thousandths. NULL: not
  * given. */
-struct schedule_rule { const char *every, *bias, *cron, *zone, *missed, *payload, *concurrency_key; };
+struct schedule_rule {
+    const char *every, *bias, *cron, *zone, *missed, *payload, *concurrency_key, *tenant;
+};
 
 /* *out lives in the command's arena. ERR_INPUT names what is wrong. */
 int schedule_read_every(struct app *app, const char *text, const char **out, struct err *err);

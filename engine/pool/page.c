@@ -98,7 +98,22 @@ static bool count_jobs(struct page *p)
     return p->jobs != NULL;
 }
 
+/* Where nobody says whose a check is, its entity stands for it. One of these is not the tenant of
+ * the same name. */
+static uint32_t tenant_of(const struct check *row)
+{
+    return row->tenant ? hash_of(row->tenant) ^ 0x9e3779b9u : hash_of(row->entity_name);
+}
+
 /* Checks of one job, and of one tenant, often come in a row: a name is looked up once for them. */
+static bool is_of_same_tenant(const struct check *a, const struct check *b)
+{
+    if (a->tenant || b->tenant)
+        return a->tenant && b->tenant && !strcmp(a->tenant, b->tenant);
+    return a->entity_name_len == b->entity_name_len &&
+           !memcmp(a->entity_name, b->entity_name, a->entity_name_len);
+}
+
 static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
 {
     const struct check *before = NULL;
@@ -109,9 +124,8 @@ static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name)
         if (!before || row->job_exec_len != before->job_exec_len ||
             memcmp(row->job_exec, before->job_exec, row->job_exec_len) != 0)
             job = job_of(ctx, row->job_exec);
-        if (!before || row->entity_name_len != before->entity_name_len ||
-            memcmp(row->entity_name, before->entity_name, row->entity_name_len) != 0)
-            tenant = hash_of(row->entity_name);
+        if (!before || !is_of_same_tenant(row, before))
+            tenant = tenant_of(row);
         before = row;
         p->checks[i] = (struct page_check){ .state = CHECK_WAITING, .job = (int16_t)job, .tenant = tenant,
                                             .is_delivery = check_is_delivery(row),

@@ -12,7 +12,7 @@
 #include "outcome.h"
 
 #define CHECK_PAYLOAD_MAX (64 * 1024)   /* bytes */
-/* bytes of an entity name, entity key, job name or concurrency key */
+/* bytes of an entity name, entity key, job name, concurrency key or tenant */
 #define CHECK_NAME_MAX 1024
 
 /* The texts of a check, which `read_page` has as columns of the same names. Only the payload may be
@@ -34,6 +34,7 @@ struct check {                      /* the strings end with NUL and live as long
     const char *terms;              /* what is unusual about it (terms.h); NULL: nothing */
     /* checks that share it are not run at the same moment; NULL: it shares none */
     const char *concurrency_key;
+    const char *tenant;             /* whose it is; NULL: its entity stands for it */
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
 #define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */

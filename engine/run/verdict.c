@@ -201,6 +201,8 @@ static const char *why_impossible(const struct check *c)
         return "has a name that is too long";
     if (c->concurrency_key && (!*c->concurrency_key || strlen(c->concurrency_key) > CHECK_NAME_MAX))
         return "has a concurrency key that is empty or too long";
+    if (c->tenant && (!*c->tenant || strlen(c->tenant) > CHECK_NAME_MAX))
+        return "has a tenant that is empty or too long";
     if (c->payload_len > CHECK_PAYLOAD_MAX)
         return "has a payload that is too large";
     return c->origin && strlen(c->origin) > ORIGIN_MAX ? "has an origin that is too long" : NULL;

@@ -22,5 +22,9 @@ int enqueue_check_row(const struct load_row *row, struct err *err)
         rc = field_check_name("concurrency_key", row->concurrency_key, err);
     if (rc < 0)
         return rc;
+    if (row->tenant)
+        rc = field_check_name("tenant", row->tenant, err);
+    if (rc < 0)
+        return rc;
     return row->payload ? field_check_payload("payload", row->payload, err) : 0;
 }

@@ -226,7 +226,7 @@ struct load_row {                   /* the strings are the caller's */
     const char *entity_name, *entity_key, *job_exec, *payload;      /* payload NULL: none */
     int64_t at;                     /* the wanted time, not yet rounded to a slot */
     int32_t priority;
-    const char *concurrency_key;                /* NULL: none */
+    const char *concurrency_key, *tenant;       /* NULL: none */
 };
 struct load_counts { int64_t added, kept, moved, replaced; };
 

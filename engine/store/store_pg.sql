@@ -427,10 +427,10 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- part: aside
 -- Values that few rows have, in one column, because each column of each row has a cost: the place
 -- of the lock, a blank, '+' where the payload was left out and '-' where not, the slot at which it
--- was put off in seconds, a blank, the origin, and on a line of their own the concurrency key, with
--- the number of its bytes and a colon before it (0: none), and the terms.
+-- was put off in seconds, a blank, the origin, and on lines of their own the concurrency key and
+-- the tenant, each with the number of its bytes and a colon before it (0: none), and the terms.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR f.terms IS NOT NULL
-          OR f.concurrency_key IS NOT NULL OR {is_left_out}
+          OR f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL OR {is_left_out}
      THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
          || {put_off_origin_terms} END
 
@@ -440,9 +440,11 @@ nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELS
 
 -- part: put_off_origin_terms
 coalesce(date_part('epoch', f.put_off_at)::bigint::text, '') || ' ' || coalesce(f.origin, '')
-    || CASE WHEN f.concurrency_key IS NOT NULL OR f.terms IS NOT NULL
+    || CASE WHEN f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL OR f.terms IS NOT NULL
             THEN E'\n' || coalesce(octet_length(convert_to(f.concurrency_key, 'UTF8')), 0) || ':'
-                 || coalesce(f.concurrency_key, '') || E'\n' || coalesce(f.terms, '') ELSE '' END
+                 || coalesce(f.concurrency_key, '') || E'\n'
+                 || coalesce(octet_length(convert_to(f.tenant, 'UTF8')), 0) || ':' || coalesce(f.tenant, '')
+                 || E'\n' || coalesce(f.terms, '') ELSE '' END
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.
@@ -679,13 +681,13 @@ gone AS (
     DELETE FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NULL AND EXISTS (SELECT FROM begun)
     RETURNING width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-              f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key),
+              f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant),
 gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
     SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.bucket, f.id,
-           f.priority, f.origin, f.again_at
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant, f.bucket,
+           f.id, f.priority, f.origin, f.again_at
       FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL
        AND (SELECT n FROM gone_count) < cardinality(:ids)
@@ -704,16 +706,16 @@ renewed AS (
     RETURNING a.place),
 ended AS (
     SELECT place, first_check_at, entity_name, entity_key, job_exec, first_run_at, run_count, total_run_us,
-           payload, concurrency_key FROM gone
+           payload, concurrency_key, tenant FROM gone
     UNION ALL
     SELECT a.place, a.first_check_at, a.entity_name, a.entity_key, a.job_exec, a.first_run_at, a.run_count,
-           a.total_run_us, a.payload, a.concurrency_key
+           a.total_run_us, a.payload, a.concurrency_key, a.tenant
       FROM anew a WHERE a.place IN (SELECT r.place FROM renewed r)),
 archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                               failure_count, run_count,
            entity_name, entity_key, job_exec, outcome, engine, first_run_at, last_run_at, total_run_us,
-           last_run_us, note, payload, concurrency_key)
+           last_run_us, note, payload, concurrency_key, tenant)
     SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
            coalesce({all_check_count}, (:check_counts)[e.place]),
            coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
@@ -730,7 +732,7 @@ archived AS (
            CASE WHEN e.concurrency_key IS NOT NULL
                  AND (:outcome_names)[coalesce({all_outcome}, (:outcomes)[e.place])]
                      IN {outcomes_of_trouble}
-                THEN e.concurrency_key END
+                THEN e.concurrency_key END, e.tenant
       FROM (SELECT ended.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[place] END AS run_at,
             CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
               FROM ended, LATERAL (SELECT coalesce({all_ran}, (:ran)[place]) AS ran) r OFFSET 0) e)
@@ -837,17 +839,18 @@ moved AS (
                           WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[width_bucket(f.id, :ids)]
                               ELSE f.total_run_us END
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun)
-    RETURNING width_bucket(f.id, :ids) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec),
+    RETURNING width_bucket(f.id, :ids) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec,
+              f.tenant),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
                                           entity_name, entity_key, job_exec,
-                                          outcome, engine, note)
+                                          outcome, engine, note, tenant)
     SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place],
            coalesce({all_check_count}, (:check_counts)[m.place]),
            coalesce({all_failure_count}, (:failure_counts)[m.place]), m.entity_name, m.entity_key, m.job_exec,
            coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]),
            :engine,
-           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END, m.tenant
       FROM moved m WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
        CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM moved) END AS places,
@@ -902,7 +905,7 @@ drawn AS MATERIALIZED (
                    FROM generate_series(1, cardinality(:ids))) AS ids FROM begun),
 was AS MATERIALIZED (
     SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
-           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key
+           f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant
       FROM prescient.future_job f
      WHERE 1::int2 = ANY (:archived) AND {chosen} AND {as_read} AND {is_archived}
        AND EXISTS (SELECT FROM begun)
@@ -919,16 +922,16 @@ renewed AS (
            first_run_at = NULL, run_count = NULL, total_run_us = NULL, {anew}
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun) AND (SELECT n FROM was_count) >= 0
     RETURNING width_bucket(f.id, (SELECT d.ids FROM drawn d)) AS place, f.next_check_at, f.entity_name,
-              f.entity_key, f.job_exec),
+              f.entity_key, f.job_exec, f.tenant),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
-                                          entity_name, entity_key, job_exec, outcome, engine, note)
+                                          entity_name, entity_key, job_exec, outcome, engine, note, tenant)
     SELECT (:run_at_us)[m.place], :slot, m.next_check_at, (:run_us)[m.place],
            coalesce({all_check_count}, (:check_counts)[m.place]),
            coalesce({all_failure_count}, (:failure_counts)[m.place]), m.entity_name, m.entity_key, m.job_exec,
            coalesce((SELECT (:outcome_names)[{all_outcome}]), (:outcome_names)[(:outcomes)[m.place]]),
            :engine,
-           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END
+           CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END, m.tenant
       FROM renewed m
      WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0
        AND coalesce({all_archived}, (:archived)[m.place]) = 0),
@@ -936,7 +939,7 @@ archived AS (
     INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                               failure_count, run_count, entity_name, entity_key, job_exec,
                                               outcome, engine, first_run_at, last_run_at, total_run_us,
-                                              last_run_us, note, payload, concurrency_key)
+                                              last_run_us, note, payload, concurrency_key, tenant)
     SELECT (SELECT at FROM begun), (SELECT coalesce(:now, at) FROM begun), :slot, e.first_check_at,
            coalesce({all_check_count}, (:check_counts)[e.place]),
            coalesce({all_failure_count}, (:failure_counts)[e.place]), coalesce(e.run_count, 0) + e.ran,
@@ -945,7 +948,7 @@ archived AS (
            e.run_us,
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[e.place]] END,
            CASE WHEN e.outcome IN {outcomes_of_trouble} THEN e.payload END,
-           CASE WHEN e.outcome IN {outcomes_of_trouble} THEN e.concurrency_key END
+           CASE WHEN e.outcome IN {outcomes_of_trouble} THEN e.concurrency_key END, e.tenant
       FROM (SELECT w.*, r.ran, CASE r.ran WHEN 1 THEN (:run_at_us)[w.place] END AS run_at,
                    CASE r.ran WHEN 1 THEN (:run_us)[w.place] END AS run_us,
                    coalesce((SELECT (:outcome_names)[{all_outcome}]),
@@ -1867,20 +1870,20 @@ f.next_check_at
 SELECT c.outcome, c.filed_at
   FROM prescient.file_check(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
                             coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0),
-                            to_timestamp(:now::bigint), :concurrency_key) c
+                            to_timestamp(:now::bigint), :concurrency_key, :tenant) c
 
 -- part: file_one_narrow
 -- The outcome first: filed_at() sees what has been filed by then.
 SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
   FROM (SELECT prescient.enqueue(:entity, :key, :job, to_timestamp(:at::bigint), :payload::json,
                                  coalesce(:conflict, 'keep'), coalesce(:priority::integer, 0), NULL,
-                                 :concurrency_key) AS outcome
+                                 :concurrency_key, :tenant) AS outcome
         OFFSET 0) o OFFSET 0
 
 -- name: enqueue
 -- forms: narrow
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now text?, concurrency_key text?
+-- in: now text?, concurrency_key text?, tenant text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one}) c
@@ -1889,18 +1892,18 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM (
 SELECT c.outcome, c.filed_at
   FROM prescient.file_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
                           coalesce(:priority::integer, 0), to_timestamp(:now::bigint),
-                          :concurrency_key) c
+                          :concurrency_key, :tenant) c
 
 -- part: file_one_now_narrow
 SELECT o.outcome, prescient.filed_at(:entity, :key, :job) AS filed_at
   FROM (SELECT prescient.enqueue_now(:entity, :key, :job, :payload::json, coalesce(:conflict, 'earlier'),
-                                     coalesce(:priority::integer, 0), :concurrency_key) AS outcome
+                                     coalesce(:priority::integer, 0), :concurrency_key, :tenant) AS outcome
         OFFSET 0) o OFFSET 0
 
 -- name: enqueue_now
 -- forms: narrow
 -- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?, now text?,
--- in: concurrency_key text?
+-- in: concurrency_key text?, tenant text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({file_one_now}) c
@@ -2068,7 +2071,8 @@ SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM (
 -- name: schedule_put
 -- :mode: add, set or put (0009_schedules). :bias in ten thousandths.
 -- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
--- in: cron text?, timezone text?, missed text?, payload text?, now text?, concurrency_key text?
+-- in: cron text?, timezone text?, missed text?, payload text?, now text?, concurrency_key text?,
+-- in: tenant text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
@@ -2078,7 +2082,7 @@ SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
                          'name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
                          'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
                          'missed', :missed, 'payload', :payload::json,
-                         'concurrency_key', :concurrency_key)) s),
+                         'concurrency_key', :concurrency_key, 'tenant', :tenant)) s),
       to_timestamp(:now::bigint)) p
 
 -- name: schedule_switch
@@ -2117,7 +2121,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
        date_part('epoch', s.made_at)::bigint AS made_at, s.made_by,
        date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
        date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
-       s.concurrency_key, prescient.slot_length_s() AS slot_length_s
+       s.concurrency_key, s.tenant, prescient.slot_length_s() AS slot_length_s
 
 -- part: schedule_columns_narrow
 s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000)::integer AS bias, s.cron,
@@ -2126,7 +2130,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000
        NULL::bigint AS again_at, NULL::text AS terms, date_part('epoch', s.made_at)::bigint AS made_at,
        s.made_by, date_part('epoch', s.changed_at)::bigint AS changed_at, s.changed_by,
        date_part('epoch', s.switched_at)::bigint AS switched_at, s.switched_by, s.switched_why,
-       s.concurrency_key, prescient.slot_length_s() AS slot_length_s
+       s.concurrency_key, s.tenant, prescient.slot_length_s() AS slot_length_s
 
 -- part: waits_how
 (f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL)::integer AS has_begun,
@@ -2161,7 +2165,7 @@ CROSS JOIN (SELECT) f
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
--- out: concurrency_key text?, slot_length_s int4
+-- out: concurrency_key text?, tenant text?, slot_length_s int4
 -- report
 SELECT {schedule_columns}
   FROM (SELECT t.* FROM {shown_schedules} t
@@ -2182,7 +2186,8 @@ SELECT {schedule_columns}
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
--- out: concurrency_key text?, slot_length_s int4, has_begun int4?, is_paused int4?, clock_at int8
+-- out: concurrency_key text?, tenant text?, slot_length_s int4, has_begun int4?, is_paused int4?,
+-- out: clock_at int8
 -- report
 SELECT {schedule_columns}, {waits_how},
        date_part('epoch', statement_timestamp())::bigint AS clock_at
@@ -2309,16 +2314,19 @@ young AS MATERIALIZED (
     SELECT min(a.failed_at) AS first, max(a.failed_at) AS last
       FROM asked a WHERE a.failed_at >= (SELECT w.at FROM {whole_days} w)),
 failed AS MATERIALIZED (
-    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key,
+           h.tenant
       FROM asked n JOIN prescient.future_job_history h
         ON h.entity_name = n.entity_name AND h.entity_key = n.entity_key AND h.job_exec = n.job_exec
        AND h.archived_at + interval '0' = n.failed_at
      WHERE h.archived_at >= (SELECT y.first FROM young y) AND h.archived_at <= (SELECT y.last FROM young y)
        AND {failed_history}
     UNION ALL
-    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key
+    SELECT n.nth, n.entity_name, n.entity_key, n.job_exec, n.failed_at, h.payload, h.concurrency_key,
+           h.tenant
       FROM asked n, LATERAL (
-           SELECT h.job_exec, h.outcome, h.payload, h.concurrency_key FROM prescient.future_job_history h
+           SELECT h.job_exec, h.outcome, h.payload, h.concurrency_key, h.tenant
+             FROM prescient.future_job_history h
             WHERE h.entity_name = n.entity_name AND h.entity_key = n.entity_key
               AND h.archived_at = n.failed_at OFFSET 0) h
      WHERE n.failed_at < (SELECT w.at FROM {whole_days} w) AND h.job_exec = n.job_exec AND {failed_history}),
@@ -2328,7 +2336,7 @@ ended_well AS MATERIALIZED (
      WHERE h.archived_at > timestamptz 'epoch' + (:found::bigint - 60000000) * interval '1 microsecond'
        AND NOT {failed_history}),
 chosen AS MATERIALIZED (
-    SELECT n.entity_name, n.entity_key, n.job_exec, n.payload, n.concurrency_key
+    SELECT n.entity_name, n.entity_key, n.job_exec, n.payload, n.concurrency_key, n.tenant
       FROM failed n
      WHERE NOT EXISTS (SELECT FROM ended_well w
                         WHERE w.entity_name = n.entity_name AND w.entity_key = n.entity_key
@@ -2338,7 +2346,7 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
        date_part('epoch', c.filed_at)::bigint AS next_check_at
   FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
-           to_timestamp(:now::bigint), n.concurrency_key) c
+           to_timestamp(:now::bigint), n.concurrency_key, n.tenant) c
 
 -- part: whole_days
 -- Yesterday's beginning: all days before it are over, and their indexes were built.
@@ -2383,7 +2391,7 @@ SELECT r.recalled, date_part('epoch', r.until_at)::bigint AS until_at, r.until_i
 -- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
 -- out: next_check_at float8, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at float8?,
--- out: again_at float8?, put_off_at float8?, payload json?, concurrency_key text?
+-- out: again_at float8?, put_off_at float8?, payload json?, concurrency_key text?, tenant text?
 -- report
 WITH few AS MATERIALIZED (
     {few_of_key}),
@@ -2409,12 +2417,14 @@ SELECT round(date_part('epoch', f.next_check_at)) AS next_check_at, f.entity_nam
        f.check_count, f.failure_count,
        f.priority, round(date_part('epoch', f.first_check_at)) AS first_check_at,
        round(date_part('epoch', f.again_at)) AS again_at,
-       round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload, f.concurrency_key
+       round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload, f.concurrency_key,
+       f.tenant
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, concurrency_key, bucket, id
+        first_check_at, again_at, put_off_at, payload, concurrency_key, tenant, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL
           FROM ended) f
  ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
 
@@ -2448,7 +2458,7 @@ NULL::json
 -- out: guard text?, check_number int8?, check_count int4?, failure_count int4?, run_count int4?,
 -- out: slot_at int8?, first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?,
 -- out: total_run_us int8?, last_run_us int8?, note text?, payload json?, engine text?,
--- out: archived_at_us int8?
+-- out: archived_at_us int8?, tenant text?
 -- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
        h.job_exec, h.outcome,
@@ -2459,7 +2469,7 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
        (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
        h.note, {payload_of_history} AS payload, h.engine,
-       (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us
+       (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us, h.tenant
   FROM prescient.newest_rows(NULL::{shown_history}, :entity, :key, :job, :outcome,
                              to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
                              :within_ms::integer)
@@ -2555,13 +2565,13 @@ prescient.runs
 -- in: within_ms text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
 -- out: check_number int8?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
--- out: note text?, engine text?
+-- out: note text?, engine text?, tenant text?
 -- report
 SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec,
        r.outcome, {number_of_run} AS check_number,
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at,
        date_part('epoch', r.next_check_at)::bigint AS next_check_at,
-       r.run_us, r.note, r.engine
+       r.run_us, r.note, r.engine, r.tenant
   FROM prescient.newest_rows(NULL::{shown_runs}, :entity, :key, :job, :outcome,
                              to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
                              :within_ms::integer)
@@ -3443,21 +3453,21 @@ SELECT floor(date_part('epoch', t.at))::bigint AS now, prescient.slot_length_s()
 -- name: load_copy
 -- The rows follow in the binary format, with these columns (copy_row in store_pg_load.c).
 COPY prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
-                           priority, concurrency_key)
+                           priority, concurrency_key, tenant)
 FROM STDIN (FORMAT binary)
 
 -- part: file_many
 prescient.file_checks(:entities, :keys, :jobs, :at, :payloads::json[], :conflict, :priorities, :now,
-                      :concurrency_keys)
+                      :concurrency_keys, :tenants)
 
 -- part: file_many_narrow
 prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :conflict, :priorities,
-                       :concurrency_keys)
+                       :concurrency_keys, :tenants)
 
 -- name: load_checks
 -- forms: narrow
 -- in: entities text[], keys text[], jobs text[], at timestamptz[], payloads text[], conflict text,
--- in: priorities int4[], now timestamptz?, concurrency_keys text[]
+-- in: priorities int4[], now timestamptz?, concurrency_keys text[], tenants text[]
 -- out: added int8, kept int8, moved int8, replaced int8
 SELECT added, kept, moved, replaced FROM {file_many}
 

@@ -12,7 +12,7 @@
 #include "store_pg.h"
 
 #define PIECE (64 * 1024)       /* bytes passed to libpq at a time */
-#define COLUMNS 9
+#define COLUMNS 10
 
 struct copy { PGconn *conn; char *buffer; size_t used, room; bool broken; };
 
@@ -86,6 +86,7 @@ static void copy_row(struct copy *c, const struct load_row *row, int64_t slot)
     copy_text(c, row->payload);
     copy_number(c, row->priority, 4);
     copy_text(c, row->concurrency_key);
+    copy_text(c, row->tenant);
     copy_flush(c, PIECE);
 }
 
@@ -242,7 +243,7 @@ static int load_by_copy(struct pg_store *pg, const struct load_row *rows, int n,
 }
 
 struct load_columns {
-    const char **entities, **keys, **jobs, **payloads, **concurrency_keys;
+    const char **entities, **keys, **jobs, **payloads, **concurrency_keys, **tenants;
     int64_t *at;
     int32_t *priorities;
 };
@@ -250,7 +251,7 @@ struct load_columns {
 static bool load_columns_fill(struct load_columns *c, struct arena *a, const struct load_row *rows, int n)
 {
     size_t room = (size_t)n;
-    c->entities = arena_alloc(a, 5 * room * sizeof *c->entities);
+    c->entities = arena_alloc(a, 6 * room * sizeof *c->entities);
     c->at = arena_alloc(a, room * sizeof *c->at);
     c->priorities = arena_alloc(a, room * sizeof *c->priorities);
     if (!c->entities || !c->at || !c->priorities)
@@ -259,12 +260,14 @@ static bool load_columns_fill(struct load_columns *c, struct arena *a, const str
     c->jobs = c->entities + 2 * room;
     c->payloads = c->entities + 3 * room;
     c->concurrency_keys = c->entities + 4 * room;
+    c->tenants = c->entities + 5 * room;
     for (int i = 0; i < n; i++) {
         c->entities[i] = rows[i].entity_name;
         c->keys[i] = rows[i].entity_key;
         c->jobs[i] = rows[i].job_exec;
         c->payloads[i] = rows[i].payload;
         c->concurrency_keys[i] = rows[i].concurrency_key;
+        c->tenants[i] = rows[i].tenant;
         c->at[i] = rows[i].at;
         c->priorities[i] = rows[i].priority;
     }
@@ -289,6 +292,7 @@ static int file_checks(struct pg_store *pg, const struct load_row *rows, int n, 
         .priorities = { n, c.priorities },
         .now = now,
         .concurrency_keys = { n, c.concurrency_keys },
+        .tenants = { n, c.tenants },
     };
     struct pg_load_checks_out row = { 0 };
     unsigned form = is_narrow(pg, now) ? PG_FORM_NARROW : PG_FORM_PLAIN;

@@ -72,38 +72,50 @@ static void end_text(const char *end)
     *(char *)(uintptr_t)end = '\0';
 }
 
-/* The origin and, after the first end of a line, the key and the terms: they stay in the result,
- * where NULs now part them. */
-static bool read_origin_key_and_terms(const char *text, struct check *c)
+/* "3:abc" and the end of a line: *value becomes "abc", or NULL where the number is 0. Returns what
+ * is behind it; NULL: that is not there. */
+static const char *read_counted(const char *text, const char **value)
+{
+    char *colon;
+    size_t left = strlen(text), len = strtoul(text, &colon, 10);
+    if (*colon != ':')
+        return NULL;
+    const char *begin = colon + 1;
+    left -= (size_t)(begin - text);
+    if (left <= len || begin[len] != '\n')
+        return NULL;
+    end_text(begin + len);
+    *value = len ? begin : NULL;
+    return begin + len + 1;
+}
+
+/* The origin and, after the first end of a line, the key, the tenant and the terms: they stay in
+ * the result, where NULs now part them. */
+static bool read_origin_names_and_terms(const char *text, struct check *c)
 {
     const char *end = strchrnul(text, '\n');
     if (end > text)
         c->origin = text;
     if (!*end)
         return true;
-    char *key;
-    size_t left = strlen(end + 1), key_len = strtoul(end + 1, &key, 10);
-    if (*key++ != ':')
-        return false;
-    left -= (size_t)(key - (end + 1));
-    if (left <= key_len || key[key_len] != '\n')
+    const char *rest = read_counted(end + 1, &c->concurrency_key);
+    rest = rest ? read_counted(rest, &c->tenant) : NULL;
+    if (!rest)
         return false;
     end_text(end);
-    end_text(key + key_len);
-    if (key_len)
-        c->concurrency_key = key;
-    if (left > key_len + 1)
-        c->terms = key + key_len + 1;
+    if (*rest)
+        c->terms = rest;
     return true;
 }
 
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
  * where the payload was left out or '-', the slot at which it was put off, a blank, the origin, and
- * on a line of their own the concurrency key and the terms. The place is copied into the arena. */
+ * on lines of their own the concurrency key, the tenant and the terms. The place is copied into the
+ * arena. */
 static bool read_aside(struct arena *a, const char *aside, struct check *c, bool *is_left_out,
                        const char **lock_place)
 {
-    c->origin = c->terms = c->concurrency_key = NULL;
+    c->origin = c->terms = c->concurrency_key = c->tenant = NULL;
     c->put_off_at = 0;
     *is_left_out = false;
     *lock_place = NULL;
@@ -118,7 +130,7 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
         return false;
     if (blank[2] != ' ')
         c->put_off_at = strtoll(blank + 2, NULL, 10);
-    if (!read_origin_key_and_terms(origin, c))
+    if (!read_origin_names_and_terms(origin, c))
         return false;
     if (blank == aside)
         return true;

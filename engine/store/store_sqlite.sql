@@ -190,7 +190,8 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?,
+-- out: tenant text?
 {page_rows}
 
 -- name: read_page_some
@@ -199,7 +200,8 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text?, below int8
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?,
+-- out: tenant text?
 {page_columns}
   FROM prescient_future_job
  WHERE {range_of_page} AND priority < :below
@@ -222,7 +224,7 @@ next_check_at = :slot AND bucket = 0 AND (priority, id) > (:after_priority, :aft
 
 -- part: page_columns
 SELECT id, priority, first_check_at, deferred_at, check_count, failure_count, entity_name, entity_key,
-       job_exec, payload, origin, put_off_at, terms, concurrency_key
+       job_exec, payload, origin, put_off_at, terms, concurrency_key, tenant
 
 -- The answers of the page are the table prescient_answers (store_sqlite_answers.c): part 0 is all
 -- of them; 1 to 3 are the touched ones that end, that move, and that leave a run row; 4 and 5 those
@@ -243,13 +245,13 @@ INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, en
                                           check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us,
        last_run_us,
-       note, payload, concurrency_key, engine, archived_at_us)
+       note, payload, concurrency_key, engine, archived_at_us, tenant)
 SELECT f.id, :ended_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count,
        a.failure_count, f.run_count + a.runs, a.slot_at, f.first_check_at,
        coalesce(f.first_run_at_us, a.run_at_us), a.run_at_us,
        f.total_run_us + coalesce(a.run_us, 0), a.run_us, a.note, CASE WHEN a.keeps_payload THEN f.payload END,
        CASE WHEN a.keeps_payload THEN f.concurrency_key END,
-       :engine, :clock_us
+       :engine, :clock_us, f.tenant
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 1 AND f.id = a.id
 
@@ -264,9 +266,9 @@ CASE WHEN again_at IS NULL THEN NULL WHEN again_at > :now AND again_at <> :slot 
 -- in: id int8, slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
 -- in: open_fine timestamptz, origin text?
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                             priority, payload, origin, terms, concurrency_key)
+                                             priority, payload, origin, terms, concurrency_key, tenant)
 SELECT entity_name, entity_key, job_exec, {asked_for}, {asked_for}, priority, payload, :origin, terms,
-       concurrency_key
+       concurrency_key, tenant
   FROM prescient_future_job WHERE id = :id AND again_at IS NOT NULL
 
 -- part: renews_at
@@ -278,9 +280,9 @@ min(a.next_at, coalesce({asked_for}, a.next_at))
 -- in: open_slot timestamptz, open_fine timestamptz
 INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome,
                                       check_count, failure_count, slot_at, next_check_at, run_us, note,
-                                      engine, recorded_at_us)
+                                      engine, recorded_at_us, tenant)
 SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
-       a.slot_at, {renews_at}, a.run_us, a.note, :engine, :clock_us
+       a.slot_at, {renews_at}, a.run_us, a.note, :engine, :clock_us, f.tenant
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 5 AND f.id = a.id
 
@@ -304,10 +306,11 @@ UPDATE prescient_future_job
 -- in: slot timestamptz, now timestamptz, length_s int8, open_slot timestamptz,
 -- in: open_fine timestamptz
 INSERT OR REPLACE INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                             again_at, priority, payload, origin, terms, concurrency_key)
+                                             again_at, priority, payload, origin, terms, concurrency_key,
+                                             tenant)
 SELECT f.entity_name, f.entity_key, f.job_exec, min(a.first_at, coalesce(f.again_at, a.first_at)),
        {renews_at}, CASE WHEN f.again_at > {renews_at} THEN f.again_at END, f.priority, f.payload,
-       a.origin_anew, f.terms, f.concurrency_key
+       a.origin_anew, f.terms, f.concurrency_key, f.tenant
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 4 AND f.id = a.id
 
@@ -350,9 +353,9 @@ UPDATE prescient_future_job
 -- in: engine text?, clock_us timestamptz
 INSERT INTO prescient_future_job_run (check_id, run_at_us, entity_name, entity_key, job_exec, outcome,
                                       check_count, failure_count,
-       slot_at, next_check_at, run_us, note, engine, recorded_at_us)
+       slot_at, next_check_at, run_us, note, engine, recorded_at_us, tenant)
 SELECT f.id, a.run_at_us, f.entity_name, f.entity_key, f.job_exec, a.outcome, a.check_count, a.failure_count,
-       a.slot_at, f.next_check_at, a.run_us, a.note, :engine, :clock_us
+       a.slot_at, f.next_check_at, a.run_us, a.note, :engine, :clock_us, f.tenant
   FROM prescient_answers AS a CROSS JOIN prescient_future_job AS f
  WHERE a.part = 3 AND f.id = a.id
 
@@ -755,17 +758,18 @@ SELECT j.id, j.next_check_at, j.again_at,
 -- name: enqueue
 -- All but :now as text.
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now timestamptz, concurrency_key text?
+-- in: now timestamptz, concurrency_key text?, tenant text?
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now,
-                               concurrency_key)
-VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key)
+                               concurrency_key, tenant)
+VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key,
+        :tenant)
 
 -- name: enqueue_now
 -- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?,
--- in: now timestamptz, concurrency_key text?
+-- in: now timestamptz, concurrency_key text?, tenant text?
 INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now,
-                                   concurrency_key)
-VALUES (:entity, :key, :job, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key)
+                                   concurrency_key, tenant)
+VALUES (:entity, :key, :job, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key, :tenant)
 
 -- name: ask_loads
 -- From now on engines count checks.
@@ -840,7 +844,8 @@ INSERT INTO prescient_reschedule (entity_name, entity_key, job_exec, check_at, n
 -- in: name text?
 -- out: rule text, is_active bool, next_check_at timestamptz
 SELECT s.rule || char(10) || s.entity_name || char(10) || s.entity_key || char(10) || s.job_exec || char(10)
-           || coalesce(s.concurrency_key, '') || char(10) || coalesce(s.payload, '') AS rule, s.is_active,
+           || coalesce(s.concurrency_key, '') || char(10) || coalesce(s.tenant, '') || char(10)
+           || coalesce(s.payload, '') AS rule, s.is_active,
        coalesce((SELECT coalesce(f.again_at, f.next_check_at) FROM prescient_future_job AS f
                   WHERE f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                     AND f.job_exec = s.job_exec), 0) AS next_check_at
@@ -849,18 +854,20 @@ SELECT s.rule || char(10) || s.entity_name || char(10) || s.entity_key || char(1
 -- name: schedule_put
 -- Texts; NULL is the default. The bias is in ten thousandths.
 -- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
--- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?
+-- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?,
+-- in: tenant text?
 INSERT INTO prescient_put_schedule
 VALUES (:name, :entity, :key, :job, CAST(:every AS INTEGER),
         CASE WHEN :every IS NOT NULL THEN CAST(coalesce(:bias, '667') AS INTEGER)
              ELSE CAST(:bias AS INTEGER) END,
         :cron, CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, 'UTC') ELSE :timezone END,
-        coalesce(:missed, 'run_once'), :payload, :now, :concurrency_key)
+        coalesce(:missed, 'run_once'), :payload, :now, :concurrency_key, :tenant)
 
 -- name: schedule_set
 -- NULL leaves what is there.
 -- in: name text?, entity text?, key text?, job text?, every text?, bias text?, cron text?,
--- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?
+-- in: timezone text?, missed text?, payload text?, now timestamptz, concurrency_key text?,
+-- in: tenant text?
 INSERT INTO prescient_put_schedule
 SELECT name, coalesce(:entity, entity_name), coalesce(:key, entity_key), coalesce(:job, job_exec),
        CASE WHEN :cron IS NULL THEN coalesce(CAST(:every AS INTEGER), every_s)
@@ -872,7 +879,7 @@ SELECT name, coalesce(:entity, entity_name), coalesce(:key, entity_key), coalesc
        CASE WHEN :cron IS NOT NULL THEN coalesce(:timezone, timezone, 'UTC')
             WHEN :every IS NOT NULL THEN :timezone ELSE coalesce(:timezone, timezone) END,
        coalesce(:missed, missed), coalesce(:payload, payload), :now,
-       coalesce(:concurrency_key, concurrency_key)
+       coalesce(:concurrency_key, concurrency_key), coalesce(:tenant, tenant)
   FROM prescient_schedule WHERE name = :name
 
 -- name: schedule_switch
@@ -914,7 +921,7 @@ SELECT json_extract(w.value, '$.name'), json_extract(w.value, '$.entity_name'),
        CAST(json_extract(w.value, '$.every_s') AS INTEGER), CAST(json_extract(w.value, '$.bias') AS INTEGER),
        json_extract(w.value, '$.cron'), json_extract(w.value, '$.timezone'),
        json_extract(w.value, '$.missed'), json_extract(w.value, '$.payload'), :now,
-       json_extract(w.value, '$.concurrency_key')
+       json_extract(w.value, '$.concurrency_key'), json_extract(w.value, '$.tenant')
   FROM json_each(:entries) AS w
 
 -- name: schedules_remove
@@ -927,7 +934,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
        s.is_active, f.next_check_at, f.first_check_at, f.again_at, f.terms, s.made_at_us / 1000000 AS made_at,
        NULL AS made_by, s.changed_at_us / 1000000 AS changed_at, NULL AS changed_by,
        s.switched_at_us / 1000000 AS switched_at, NULL AS switched_by, s.switched_why, s.concurrency_key,
-       (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') AS slot_length_s
+       s.tenant, (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') AS slot_length_s
 
 -- name: schedules
 -- By the bytes of the name. Names with :prefix come first of all from it on.
@@ -937,7 +944,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
 -- out: switched_at timestamptz?, switched_by text?, switched_why text?, concurrency_key text?,
--- out: slot_length_s int4
+-- out: tenant text?, slot_length_s int4
 -- report
 SELECT {schedule_columns}
   FROM (SELECT * FROM prescient_schedule
@@ -960,7 +967,7 @@ SELECT {schedule_columns}
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
 -- out: switched_at timestamptz?, switched_by text?, switched_why text?, concurrency_key text?,
--- out: slot_length_s int4,
+-- out: tenant text?, slot_length_s int4,
 -- out: has_begun int4?, is_paused int4?, clock_at timestamptz
 -- report
 SELECT {schedule_columns},
@@ -1130,11 +1137,12 @@ SELECT CAST(newest AS TEXT) AS mark,
 -- Those of a page of marks that have not ended well since `found`, the newest row of that time. The
 -- columns are parameters of `enqueue`.
 -- in: checks text, found text
--- out: entity text, key text, job text, payload text?, concurrency_key text?
+-- out: entity text, key text, job text, payload text?, concurrency_key text?, tenant text?
 WITH ended_well AS MATERIALIZED (
     SELECT entity_name, entity_key, job_exec FROM prescient_future_job_history
      WHERE id > CAST(:found AS INTEGER) AND NOT {failed_history})
-SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key
+SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key,
+       h.tenant
   FROM json_each(:checks) AS a
  CROSS JOIN prescient_future_job_history AS h ON h.id = a.value
  WHERE (h.entity_name, h.entity_key, h.job_exec) NOT IN (SELECT * FROM ended_well)
@@ -1142,10 +1150,10 @@ SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payloa
 
 -- name: load_new
 -- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?,
--- in: concurrency_key text?
+-- in: concurrency_key text?, tenant text?
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, priority,
-                                  payload, concurrency_key)
-VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload, :concurrency_key)
+                                  payload, concurrency_key, tenant)
+VALUES (:entity, :key, :job, :slot, :slot, :priority, :payload, :concurrency_key, :tenant)
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- ---- reports ----------------------------------------------------------------------------------
@@ -1181,7 +1189,8 @@ RETURNING 1 AS recalled, NULL AS until_at, NULL AS until_id
 -- in: most_looked_at text?
 -- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at timestamptz?,
--- out: again_at timestamptz?, put_off_at timestamptz?, payload text?, concurrency_key text?
+-- out: again_at timestamptz?, put_off_at timestamptz?, payload text?, concurrency_key text?,
+-- out: tenant text?
 -- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
@@ -1218,12 +1227,13 @@ ended AS (
      ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER),
          0))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
-       again_at, put_off_at, payload, concurrency_key
+       again_at, put_off_at, payload, concurrency_key, tenant
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, concurrency_key, bucket, id
+        first_check_at, again_at, put_off_at, payload, concurrency_key, tenant, bucket, id
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL
           FROM ended)
  ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 
@@ -1234,7 +1244,7 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 -- out: slot_at timestamptz,
 -- out: first_check_at timestamptz, first_run_at_us timestamptz?, last_run_at_us timestamptz?,
 -- out: total_run_us int8, last_run_us int8?, note text?, payload text?, engine text?,
--- out: archived_at_us timestamptz
+-- out: archived_at_us timestamptz, tenant text?
 -- report
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
@@ -1243,7 +1253,7 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
        check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
        total_run_us, last_run_us,
-       note, payload, engine, archived_at_us
+       note, payload, engine, archived_at_us, tenant
   FROM prescient_future_job_history
  WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
    AND (:job IS NULL OR job_exec = :job)
@@ -1366,11 +1376,11 @@ HAVING sum(has_failed) + sum(is_broken) > 0
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
 -- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
 -- out: check_number int8, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
--- out: run_us int8, note text?, engine text?
+-- out: run_us int8, note text?, engine text?, tenant text?
 -- report
 SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
        check_count + (outcome <> 'again') AS check_number, failure_count, slot_at,
-       next_check_at, run_us, note, engine
+       next_check_at, run_us, note, engine, tenant
   FROM prescient_future_job_run
  WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
    AND (:job IS NULL OR job_exec = :job)

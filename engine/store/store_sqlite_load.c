@@ -55,6 +55,7 @@ static int64_t file_check(struct sqlite_store *db, const struct sqlite_enqueue_i
         .priority = w->priority,
         .now = w->now,
         .concurrency_key = w->concurrency_key,
+        .tenant = w->tenant,
     });
 }
 
@@ -87,8 +88,9 @@ static int check_row(const struct load_row *r, struct err *err)
     if (!moment_is_valid(r->at))
         return err_set(err, ERR_DATA, "the time is %lld, expected one from 1970 to 9999", (long long)r->at);
     if (!is_text(r->entity_name) || !is_text(r->entity_key) || !is_text(r->job_exec) ||
-        !is_text(r->payload) || !is_text(r->concurrency_key))
-        return err_set(err, ERR_DATA, "entity, key, job, payload and concurrency key must be valid UTF-8");
+        !is_text(r->payload) || !is_text(r->concurrency_key) || !is_text(r->tenant))
+        return err_set(err, ERR_DATA,
+                       "entity, key, job, payload, concurrency key and tenant must be valid UTF-8");
     return 0;
 }
 
@@ -108,6 +110,7 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
         .priority = r->priority,
         .payload = r->payload,
         .concurrency_key = r->concurrency_key,
+        .tenant = r->tenant,
     });
     if (added < 0)
         return (int)added;
@@ -125,6 +128,7 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
             .priority = priority,
             .now = now,
             .concurrency_key = r->concurrency_key,
+            .tenant = r->tenant,
         }, &filed, err);
         if (rc < 0)
             return rc;

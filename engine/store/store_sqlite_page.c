@@ -39,7 +39,8 @@ static bool read_check(struct arena *a, const struct sqlite_read_page_out *row, 
     };
     bool copied = copy_text(a, row->origin, row->origin_len, &c->origin) &&
                   copy_text(a, row->terms, row->terms_len, &c->terms) &&
-                  copy_text(a, row->concurrency_key, row->concurrency_key_len, &c->concurrency_key);
+                  copy_text(a, row->concurrency_key, row->concurrency_key_len, &c->concurrency_key) &&
+                  copy_text(a, row->tenant, row->tenant_len, &c->tenant);
 #define CHECK_TEXT(name)                                                                                     \
     c->name##_len = row->name##_len;                                                                         \
     copied = copied && copy_text(a, row->name, row->name##_len, &c->name);

@@ -64,6 +64,7 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
         .priority = param(req, 7),
         .now = now_param(db, req, 8),
         .concurrency_key = param(req, 9),
+        .tenant = param(req, 10),
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -153,7 +154,7 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
 
 /* `found` has the entity, key, job and payload of each check that ended with a failure. */
-enum { FOUND_PAYLOAD = 3, FOUND_CONCURRENCY_KEY = 4 };
+enum { FOUND_PAYLOAD = 3, FOUND_CONCURRENCY_KEY = 4, FOUND_TENANT = 5 };
 
 /* The check of a schedule waits for the next occurrence: it starts anew at `at`, so that the next
  * occurrence, which the rule counts from there, is not used up. */
@@ -210,6 +211,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
         .priority = NULL,
         .now = now,
         .concurrency_key = f[FOUND_CONCURRENCY_KEY],
+        .tenant = f[FOUND_TENANT],
     }, &filed, err);
     if (rc < 0)
         return rc;
@@ -284,6 +286,7 @@ static int report_enqueue_now(struct sqlite_store *db, struct store_report *req)
         .priority = param(req, 6),
         .now = now_param(db, req, 7),
         .concurrency_key = param(req, 8),
+        .tenant = param(req, 9),
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -314,6 +317,7 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
         .priority = NULL,
         .now = sqlite_now(db, 0),
         .concurrency_key = NULL,
+        .tenant = NULL,
     }, &filed, &req->call.err);
     if (rc < 0)
         return (int)rc;

@@ -70,6 +70,7 @@ static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool
         .payload = param(req, 11),
         .now = now_param(db, req, 12),
         .concurrency_key = param(req, 13),
+        .tenant = param(req, 14),
     };
     struct sqlite_schedule_set_in set = {
         .name = in.name,
@@ -84,6 +85,7 @@ static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool
         .payload = in.payload,
         .now = in.now,
         .concurrency_key = in.concurrency_key,
+        .tenant = in.tenant,
     };
     if (sets)
         return sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_SET, &set);

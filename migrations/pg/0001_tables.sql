@@ -121,6 +121,8 @@ CREATE TABLE prescient.future_job (
     -- Checks that share one are not run at the same moment (0014_places); 1 to 1024 bytes. NULL: it
     -- shares none.
     concurrency_key text,
+    -- Whose it is: tenants take turns at workers; 1 to 1024 bytes. NULL: the entity stands for it.
+    tenant text,
     PRIMARY KEY (bucket, entity_name, entity_key, job_exec)
 ) WITH (
     -- Rows live for hours and go by the page: vacuum soon and without pauses, and never take the
@@ -192,7 +194,9 @@ CREATE TABLE prescient.future_job_history (
     -- Kept where a check ended in trouble, so that `retry` can file it again; else NULL.
     payload json,
     -- As the payload; NULL, too: it had none.
-    concurrency_key text
+    concurrency_key text,
+    -- Whose it was; NULL: nobody said.
+    tenant text
 ) PARTITION BY RANGE (archived_at);
 CREATE INDEX future_job_history_time ON prescient.future_job_history
     USING brin (archived_at, ended_at) WITH (autosummarize = on);
@@ -224,6 +228,8 @@ CREATE TABLE prescient.future_job_run (
     engine text,
     -- What the job said, or why it failed; NULL: nothing.
     note text,
+    -- Whose it is; NULL: nobody said.
+    tenant text,
     -- When the row was written, by the real clock, in a replay too: its day says where it is and
     -- when it goes.
     recorded_at timestamptz NOT NULL DEFAULT clock_timestamp()
@@ -443,6 +449,8 @@ CREATE TABLE prescient.schedule (
     payload json,
     -- The key of each of its checks; NULL: none.
     concurrency_key text,
+    -- Whose each of its checks is; NULL: nobody says.
+    tenant text,
     -- False: it was switched off, and has no check.
     is_active boolean NOT NULL DEFAULT true,
     -- When it was made.

@@ -121,12 +121,17 @@ BEGIN
 END $$;
 
 -- NULL is none.
-CREATE FUNCTION prescient.require_concurrency_key(given text) RETURNS void
+CREATE FUNCTION prescient.require_names(concurrency_key text, tenant text) RETURNS void
 LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
-    IF octet_length(given) NOT BETWEEN 1 AND 1024 THEN
+    IF octet_length(concurrency_key) NOT BETWEEN 1 AND 1024 THEN
         RAISE EXCEPTION 'prescient: concurrency_key has % bytes, expected 1 to 1024, or NULL for none: %...',
-            octet_length(given), left(given, 40) USING ERRCODE = 'invalid_parameter_value';
+            octet_length(concurrency_key), left(concurrency_key, 40)
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF octet_length(tenant) NOT BETWEEN 1 AND 1024 THEN
+        RAISE EXCEPTION 'prescient: tenant has % bytes, expected 1 to 1024, or NULL for none: %...',
+            octet_length(tenant), left(tenant, 40) USING ERRCODE = 'invalid_parameter_value';
     END IF;
 END $$;
 
@@ -134,22 +139,24 @@ END $$;
 -- anything is filed. Returns how many checks there are.
 CREATE FUNCTION prescient.require_checks(entities text[], keys text[], jobs text[],
                                          check_ats timestamptz[], payloads json[], conflict text,
-                                         priorities integer[], concurrency_keys text[]) RETURNS integer
+                                         priorities integer[], concurrency_keys text[],
+                                         tenants text[]) RETURNS integer
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     n CONSTANT integer := coalesce(cardinality(entities), 0);
     names CONSTANT text[] := ARRAY['keys', 'jobs', 'check_ats', 'payloads', 'priorities',
-                                   'concurrency_keys'];
+                                   'concurrency_keys', 'tenants'];
     sizes CONSTANT integer[] := ARRAY[coalesce(cardinality(keys), 0), coalesce(cardinality(jobs), 0),
         coalesce(cardinality(check_ats), 0),
                                       coalesce(cardinality(payloads), n),
                                           coalesce(cardinality(priorities), n),
-                                          coalesce(cardinality(concurrency_keys), n)];
+                                          coalesce(cardinality(concurrency_keys), n),
+                                          coalesce(cardinality(tenants), n)];
     bad record;
     state text;
     words text;
 BEGIN
-    FOR i IN 1 .. 6 LOOP
+    FOR i IN 1 .. 7 LOOP
         IF sizes[i] <> n THEN
             RAISE EXCEPTION 'prescient: % has % elements and entities has %, expected arrays of one length',
                 names[i], sizes[i], n
@@ -172,7 +179,7 @@ BEGIN
             RAISE EXCEPTION '%', words USING ERRCODE = state, DETAIL = format('row %s', bad.n);
         END;
     END IF;
-    PERFORM prescient.require_concurrency_key(k.key) FROM unnest(concurrency_keys) k (key);
+    PERFORM prescient.require_names(k.key, k.tenant) FROM unnest(concurrency_keys, tenants) k (key, tenant);
     RETURN n;
 END $$;
 
@@ -273,7 +280,7 @@ DECLARE
     at timestamptz;
 BEGIN
     IF NOT has_function_privilege(session_user, 'prescient.file_check(text, text, text, timestamptz, json, '
-                                  'text, integer, timestamptz, text)', 'EXECUTE') THEN
+                                  'text, integer, timestamptz, text, text)', 'EXECUTE') THEN
         RAISE EXCEPTION
             'prescient: the setting prescient.now is for tests, and user % may not set the time',
             session_user USING ERRCODE = 'insufficient_privilege', HINT = format(

@@ -115,7 +115,8 @@ END IF;
 CREATE FUNCTION prescient.enqueue(entity text, key {key_type}, job text, {time},
                                   payload anycompatible DEFAULT NULL::text, conflict text DEFAULT 'keep',
                                   priority integer DEFAULT 0, within interval DEFAULT NULL,
-                                  concurrency_key text DEFAULT NULL) RETURNS text
+                                  concurrency_key text DEFAULT NULL,
+                                  tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     {declare_key}
@@ -135,13 +136,13 @@ BEGIN
         PERFORM prescient.require_payload_type('payload', pg_typeof(payload));
         IF current_setting('prescient.now', true) <> '' THEN
             at := prescient.now_of_tests();
-            PERFORM prescient.require_concurrency_key(concurrency_key);
+            PERFORM prescient.require_names(concurrency_key, tenant);
             RETURN (prescient.file_check(entity COLLATE "default", key::text, job,
                                          prescient.drawn_slot(entity COLLATE "default", key::text, job,
                                                               within, at,
                                                               {moment_of_tests}),
                                          prescient.document_of(payload::text), conflict, priority,
-                                         at, concurrency_key)).outcome;
+                                         at, concurrency_key, tenant)).outcome;
         END IF;
     END IF;
     {read_key}
@@ -155,13 +156,14 @@ BEGIN
         END IF;
         is_good := prescient.is_good_payload(words);
     END IF;
-    IF (octet_length(entity || {row_key} || job) <= 1024 AND least(entity COLLATE "C", {row_key}, job) > ''
+    IF (octet_length(entity || {row_key} || job || coalesce(tenant, '')) <= 1024
+        AND least(entity COLLATE "C", {row_key}, job, tenant) > ''
         AND greatest(entity COLLATE "C", job) < '{'
         AND wanted >= '1970-01-01 00:00:00+00' AND wanted < '8999-12-31 00:00:00+00'
         AND entity COLLATE "C" <> 'prescient.event' AND entity COLLATE "C" <> 'prescient.digest'
         AND conflict COLLATE "C" = ANY ('{keep,earlier,replace}') AND is_good IS NOT FALSE
         AND within IS NULL AND concurrency_key IS NULL) IS NOT TRUE THEN
-        PERFORM prescient.require_concurrency_key(concurrency_key);
+        PERFORM prescient.require_names(concurrency_key, tenant);
         PERFORM prescient.require_check(entity COLLATE "default", {row_key}, job, wanted, document, conflict);
         wanted := prescient.drawn_slot(entity COLLATE "default", {row_key}, job, within, NULL, wanted);
     END IF;
@@ -172,9 +174,9 @@ BEGIN
         to_timestamp(ceil(date_part('epoch', greatest(wanted, clock_timestamp() + interval '1 microsecond'))
                           / length_s) * length_s) END;
     INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                      next_check_at, payload, priority, concurrency_key)
+                                      next_check_at, payload, priority, concurrency_key, tenant)
     VALUES (prescient.bucket_of(entity, {row_key}), entity, {row_key}, job, slot, slot, document,
-            coalesce(priority, 0), enqueue.concurrency_key)
+            coalesce(priority, 0), enqueue.concurrency_key, enqueue.tenant)
         ON CONFLICT DO NOTHING;
     IF FOUND AND prescient.slot_length_s() = length_s THEN
         RETURN 'new';
@@ -186,10 +188,11 @@ BEGIN
          AND f.entity_key = {row_key} COLLATE "default" AND f.job_exec = job COLLATE "default";
     END IF;
     RETURN (prescient.file_good_check(entity COLLATE "default", {row_key}, job, wanted, document, conflict,
-                                      coalesce(priority, 0), NULL, NULL, concurrency_key)).outcome;
+                                      coalesce(priority, 0), NULL, NULL, concurrency_key,
+                                      tenant)).outcome;
 END $$;
 COMMENT ON FUNCTION prescient.enqueue(text, {key_type}, text, {time_type}, anycompatible, text, integer,
-                                      interval, text) IS
+                                      interval, text, text) IS
     'Asks `job` to look at row `key` of `entity` at a time (rounded up to a slot). The time: timestamptz; '
     'timestamp or date, in the session''s time zone; interval, from now; or text (''3 hours'', '
     '''tomorrow''). Returns new, kept, moved or replaced; conflict: keep, earlier, replace.';
@@ -201,7 +204,8 @@ COMMENT ON FUNCTION prescient.enqueue(text, {key_type}, text, {time_type}, anyco
 CREATE FUNCTION prescient.enqueue_now(entity text, key {key_type}, job text,
                                       payload anycompatible DEFAULT NULL::text,
                                       conflict text DEFAULT 'earlier', priority integer DEFAULT 0,
-                                      concurrency_key text DEFAULT NULL) RETURNS text
+                                      concurrency_key text DEFAULT NULL,
+                                      tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     row_key text;
@@ -223,12 +227,13 @@ BEGIN
         is_good := prescient.is_good_payload(document::text);
     END IF;
     {read_clock}
-    IF (octet_length(entity || row_key || job) <= 1024 AND least(entity COLLATE "C", row_key, job) > ''
+    IF (octet_length(entity || row_key || job || coalesce(tenant, '')) <= 1024
+        AND least(entity COLLATE "C", row_key, job, tenant) > ''
         AND greatest(entity COLLATE "C", job) < '{'
         AND entity COLLATE "C" <> 'prescient.event' AND entity COLLATE "C" <> 'prescient.digest'
         AND conflict COLLATE "C" = ANY ('{keep,earlier,replace}') AND is_good
         AND concurrency_key IS NULL) IS NOT TRUE THEN
-        PERFORM prescient.require_concurrency_key(concurrency_key);
+        PERFORM prescient.require_names(concurrency_key, tenant);
         PERFORM prescient.require_check(entity COLLATE "default", row_key, job,
                                         coalesce(at, clock_timestamp()), document, conflict);
     END IF;
@@ -239,22 +244,22 @@ BEGIN
     second := floor(date_part('epoch', coalesce(at, clock_timestamp())))::bigint + 1;
     slot := to_timestamp(second + (length_s > 1 AND second % length_s = 0)::integer);
     INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                      next_check_at, payload, priority, concurrency_key)
+                                      next_check_at, payload, priority, concurrency_key, tenant)
     VALUES (prescient.bucket_of(entity, row_key), entity, row_key, job, slot, slot, document,
-            coalesce(priority, 0), enqueue_now.concurrency_key)
+            coalesce(priority, 0), enqueue_now.concurrency_key, enqueue_now.tenant)
         ON CONFLICT DO NOTHING;
     IF FOUND THEN
         RETURN 'new';
     END IF;
     RETURN (prescient.file_now(entity COLLATE "default", row_key, job, document, conflict, priority,
-                               at, concurrency_key)).outcome;
+                               at, concurrency_key, tenant)).outcome;
 END $$;
 
 -- end
-COMMENT ON FUNCTION prescient.enqueue_now(text, text, text, anycompatible, text, integer, text) IS
+COMMENT ON FUNCTION prescient.enqueue_now(text, text, text, anycompatible, text, integer, text, text) IS
     'Asks `job` to look at row `key` of `entity` in the next second. Returns new, kept, moved or '
     'replaced; conflict: earlier, keep, replace.';
-COMMENT ON FUNCTION prescient.enqueue_now(text, anyelement, text, anycompatible, text, integer, text) IS
+COMMENT ON FUNCTION prescient.enqueue_now(text, anyelement, text, anycompatible, text, integer, text, text) IS
     'The same, for a key of type smallint, integer, bigint or uuid.';
 
 -- Each reads the clock of tests, and leaves the rest to reschedule_at and resolve_at (0007_filing).
@@ -319,7 +324,7 @@ CREATE FUNCTION prescient.enqueue_many(entity text, keys {keys_type}, job text, 
                                        payload anycompatible DEFAULT NULL::text,
                                        conflict text DEFAULT 'keep',
                                        priority integer DEFAULT 0,
-                                       concurrency_key text DEFAULT NULL,
+                                       concurrency_key text DEFAULT NULL, tenant text DEFAULT NULL,
                                        OUT added bigint, OUT kept bigint, OUT moved bigint,
                                        OUT replaced bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -340,10 +345,11 @@ BEGIN
     SELECT f.added, f.kept, f.moved, f.replaced INTO added, kept, moved, replaced
       FROM prescient.file_checks(array_fill(entity COLLATE "default", n), row_keys, array_fill(job, n),
                                  array_fill({moment}, n), documents, conflict,
-                                 array_fill(priority, n), at, array_fill(concurrency_key, n)) f;
+                                 array_fill(priority, n), at, array_fill(concurrency_key, n),
+                                 array_fill(tenant, n)) f;
 END $$;
 COMMENT ON FUNCTION prescient.enqueue_many(text, {keys_type}, text, {time_type}, anycompatible, text,
-                                           integer, text) IS
+                                           integer, text, text) IS
     'enqueue for many keys of one entity, with one job and one time. Returns how many were new, kept, '
     'moved, replaced.';
 
@@ -380,7 +386,7 @@ prescient.moments_of(check_ats COLLATE "C", at)
 CREATE FUNCTION prescient.enqueue_each(entities text[], keys {keys_type}, jobs text[], check_ats {times_type},
                                        payloads anycompatible DEFAULT NULL::text,
                                        conflict text DEFAULT 'keep', priorities integer[] DEFAULT NULL,
-                                       concurrency_keys text[] DEFAULT NULL,
+                                       concurrency_keys text[] DEFAULT NULL, tenants text[] DEFAULT NULL,
                                        OUT added bigint, OUT kept bigint, OUT moved bigint,
                                        OUT replaced bigint)
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -401,10 +407,10 @@ BEGIN
     SELECT f.added, f.kept, f.moved, f.replaced INTO added, kept, moved, replaced
       FROM prescient.file_checks(entities COLLATE "default", row_keys, jobs,
                                  {moments},
-                                 documents, conflict, priorities, at, concurrency_keys) f;
+                                 documents, conflict, priorities, at, concurrency_keys, tenants) f;
 END $$;
 COMMENT ON FUNCTION prescient.enqueue_each(text[], {keys_type}, text[], {times_type}, anycompatible, text,
-                                           integer[], text[]) IS
+                                           integer[], text[], text[]) IS
     'enqueue for the n-th entity, key, job and time of each array. One time may stand for all. Returns how '
     'many were new, kept, moved, replaced.';
 
@@ -415,7 +421,7 @@ COMMENT ON FUNCTION prescient.enqueue_each(text[], {keys_type}, text[], {times_t
 CREATE FUNCTION prescient.pending(entity text, key text)
     RETURNS TABLE (job_exec text, next_check_at timestamptz, check_count integer, failure_count integer,
                    priority integer, first_check_at timestamptz, again_at timestamptz,
-                   put_off_at timestamptz, is_paused boolean, concurrency_key text)
+                   put_off_at timestamptz, is_paused boolean, concurrency_key text, tenant text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF entity IS NULL OR key IS NULL THEN
@@ -425,7 +431,7 @@ BEGIN
     RETURN QUERY SELECT f.job_exec, f.next_check_at, f.check_count, f.failure_count, f.priority,
                         f.first_check_at, f.again_at, f.put_off_at,
                         f.next_check_at >= '9000-01-01 00:00:00+00'
-                            AND f.next_check_at < '10000-01-01 00:00:00+00', f.concurrency_key
+                            AND f.next_check_at < '10000-01-01 00:00:00+00', f.concurrency_key, f.tenant
                    FROM prescient.future_job f
                   WHERE f.bucket = prescient.bucket_of(entity, key)
                     AND f.entity_name = entity COLLATE "default" AND f.entity_key = key COLLATE "default"
@@ -434,13 +440,13 @@ END $$;
 COMMENT ON FUNCTION prescient.pending(text, text) IS
     'The checks that wait for a row: job, slot, looks and failures so far, priority, first slot, and '
     'the slot where a check begins anew that was asked for again while its slot was running, the slot '
-    'at which it was due and nobody ran it, whether it is paused (then its slot is no time), and its '
-    'concurrency key. No row: none waits.';
+    'at which it was due and nobody ran it, whether it is paused (then its slot is no time), its '
+    'concurrency key and its tenant. No row: none waits.';
 
 CREATE FUNCTION prescient.pending(entity text, key anyelement)
     RETURNS TABLE (job_exec text, next_check_at timestamptz, check_count integer, failure_count integer,
                    priority integer, first_check_at timestamptz, again_at timestamptz,
-                   put_off_at timestamptz, is_paused boolean, concurrency_key text)
+                   put_off_at timestamptz, is_paused boolean, concurrency_key text, tenant text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     -- first: a cast that somebody has made for a type of his own would run with the owner's rights

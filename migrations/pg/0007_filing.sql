@@ -61,7 +61,7 @@ LANGUAGE sql IMMUTABLE STRICT AS $$
 -- for in that very slot is run, and the rule holds from then on. A later slot goes to again_at.
 CREATE FUNCTION prescient.file_again(entity text, key text, job text, slot timestamptz, at timestamptz,
                                      new_payload json, conflict text, new_priority integer,
-                                     new_concurrency_key text DEFAULT NULL,
+                                     new_concurrency_key text DEFAULT NULL, new_tenant text DEFAULT NULL,
                                      OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -118,6 +118,7 @@ BEGIN
                -- a check of a schedule has the schedule's
                concurrency_key = CASE WHEN f.terms LIKE 'schedule %' THEN f.concurrency_key
                                       ELSE new_concurrency_key END,
+               tenant = CASE WHEN f.terms LIKE 'schedule %' THEN f.tenant ELSE new_tenant END,
                terms = CASE WHEN f.terms IS NOT NULL THEN prescient.terms_replaced(f, new_payload) END
          WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key AND f.job_exec = job
         RETURNING f.next_check_at INTO filed_at;
@@ -174,6 +175,7 @@ CREATE FUNCTION prescient.file_good_check(entity text, key text, job text, check
                                           new_payload json, conflict text, new_priority integer,
                                           at timestamptz, new_origin text,
                                           new_concurrency_key text DEFAULT NULL,
+                                          new_tenant text DEFAULT NULL,
                                           OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -187,9 +189,9 @@ BEGIN
     LOOP
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
                                                first_check_at, next_check_at, payload, priority, origin,
-                                               concurrency_key)
+                                               concurrency_key, tenant)
         VALUES (in_bucket, entity, key, job, slot, slot, new_payload, new_priority, new_origin,
-                new_concurrency_key)
+                new_concurrency_key, new_tenant)
             ON CONFLICT DO NOTHING
         RETURNING f.next_check_at INTO filed_at;
         IF FOUND THEN
@@ -198,7 +200,7 @@ BEGIN
         END IF;
         SELECT g.outcome, g.filed_at INTO outcome, filed_at
           FROM prescient.file_again(entity, key, job, slot, at, new_payload, conflict, new_priority,
-                                    new_concurrency_key) g;
+                                    new_concurrency_key, new_tenant) g;
         IF outcome = 'replaced' AND new_origin IS NOT NULL THEN
             UPDATE prescient.future_job f SET origin = new_origin
              WHERE f.bucket = in_bucket AND f.entity_name = entity AND f.entity_key = key
@@ -211,15 +213,15 @@ END $$;
 -- Files one check; engines, the command line and tests of applications come here.
 CREATE FUNCTION prescient.file_check(entity text, key text, job text, check_at timestamptz, payload json,
                                      conflict text, priority integer, at timestamptz,
-                                     concurrency_key text DEFAULT NULL,
+                                     concurrency_key text DEFAULT NULL, tenant text DEFAULT NULL,
                                      OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
-    PERFORM prescient.require_concurrency_key(concurrency_key);
+    PERFORM prescient.require_names(concurrency_key, tenant);
     SELECT f.outcome, f.filed_at INTO outcome, filed_at
       FROM prescient.file_good_check(entity, key, job, check_at, payload, conflict,
-                                     coalesce(priority, 0), at, NULL, concurrency_key) f;
+                                     coalesce(priority, 0), at, NULL, concurrency_key, tenant) f;
 END $$;
 
 -- Files a check that an answer declares.
@@ -236,7 +238,7 @@ END $$;
 -- As file_check, for the next fine slot. The clock is read again after each wait.
 CREATE FUNCTION prescient.file_now(entity text, key text, job text, new_payload json, conflict text,
                                    new_priority integer, at timestamptz,
-                                   new_concurrency_key text DEFAULT NULL,
+                                   new_concurrency_key text DEFAULT NULL, new_tenant text DEFAULT NULL,
                                    OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -244,15 +246,15 @@ DECLARE
     slot timestamptz;
 BEGIN
     PERFORM prescient.require_check(entity, key, job, coalesce(at, clock_timestamp()), new_payload, conflict);
-    PERFORM prescient.require_concurrency_key(new_concurrency_key);
+    PERFORM prescient.require_names(new_concurrency_key, new_tenant);
     PERFORM pg_current_xact_id();
     LOOP
         slot := prescient.slot_fine_next(coalesce(at, clock_timestamp()));
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
                                                first_check_at, next_check_at, payload, priority,
-                                               concurrency_key)
+                                               concurrency_key, tenant)
         VALUES (in_bucket, entity, key, job, slot, slot, new_payload, coalesce(new_priority, 0),
-                new_concurrency_key)
+                new_concurrency_key, new_tenant)
             ON CONFLICT DO NOTHING
         RETURNING f.next_check_at INTO filed_at;
         IF FOUND THEN
@@ -261,7 +263,7 @@ BEGIN
         END IF;
         SELECT g.outcome, g.filed_at INTO outcome, filed_at
           FROM prescient.file_again(entity, key, job, slot, at, new_payload, conflict,
-                                    coalesce(new_priority, 0), new_concurrency_key) g;
+                                    coalesce(new_priority, 0), new_concurrency_key, new_tenant) g;
         EXIT WHEN outcome IS NOT NULL;
     END LOOP;
 END $$;
@@ -274,12 +276,13 @@ END $$;
 CREATE FUNCTION prescient.file_checks(entities text[], keys text[], jobs text[], check_ats timestamptz[],
                                       payloads json[], conflict text, priorities integer[],
                                       at timestamptz, concurrency_keys text[] DEFAULT NULL,
+                                      tenants text[] DEFAULT NULL,
                                       OUT added bigint, OUT kept bigint, OUT moved bigint,
                                       OUT replaced bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
     n CONSTANT integer := prescient.require_checks(entities, keys, jobs, check_ats,
-                                                   payloads, conflict, priorities, concurrency_keys);
+                                                   payloads, conflict, priorities, concurrency_keys, tenants);
     filed text[];
     c record;
 BEGIN
@@ -287,16 +290,16 @@ BEGIN
     PERFORM pg_current_xact_id();
     WITH wanted AS MATERIALIZED (
         SELECT s.bucket, u.*, prescient.slot_for(u.check_at, s.at) AS slot
-          FROM unnest(entities, keys, jobs, check_ats, payloads, priorities, concurrency_keys)
-               WITH ORDINALITY u (entity, key, job, check_at, payload, priority, concurrency_key, n),
+          FROM unnest(entities, keys, jobs, check_ats, payloads, priorities, concurrency_keys, tenants)
+               WITH ORDINALITY u (entity, key, job, check_at, payload, priority, concurrency_key, tenant, n),
                LATERAL (SELECT prescient.bucket_of(u.entity, u.key) AS bucket,
                         coalesce(file_checks.at, clock_timestamp()) AS at) s),
     inserted AS (
         INSERT INTO prescient.future_job AS f (bucket, entity_name, entity_key, job_exec,
                                                first_check_at, next_check_at, payload, priority,
-                                               concurrency_key)
+                                               concurrency_key, tenant)
         SELECT w.bucket, w.entity, w.key, w.job, w.slot, w.slot, w.payload, coalesce(w.priority, 0),
-               w.concurrency_key
+               w.concurrency_key, w.tenant
           FROM wanted w ORDER BY w.bucket, w.entity, w.key, w.job, w.n
             ON CONFLICT DO NOTHING
         RETURNING f.entity_name, f.entity_key, f.job_exec)
@@ -308,16 +311,16 @@ BEGIN
     FOR c IN SELECT w.* FROM (SELECT u.*,
                               row_number() OVER (PARTITION BY u.entity, u.key, u.job ORDER BY u.n) AS nth
                                 FROM unnest(entities, keys, jobs, check_ats, payloads, priorities,
-                                            concurrency_keys)
+                                            concurrency_keys, tenants)
                                      WITH ORDINALITY u (entity, key, job, check_at, payload, priority,
-                                                        concurrency_key, n)) w
+                                                        concurrency_key, tenant, n)) w
                        LEFT JOIN (SELECT f.name FROM unnest(filed) f (name)) done
                               ON done.name = prescient.check_name(w.entity, w.key, w.job)
               WHERE w.nth > 1 OR done.name IS NULL
               ORDER BY prescient.bucket_of(w.entity, w.key), w.entity, w.key, w.job, w.n LOOP
         CASE (prescient.file_good_check(c.entity, c.key, c.job, c.check_at, c.payload,
                                         conflict, coalesce(c.priority, 0), at, NULL,
-                                        c.concurrency_key)).outcome
+                                        c.concurrency_key, c.tenant)).outcome
             WHEN 'new' THEN added := added + 1;
             WHEN 'kept' THEN kept := kept + 1;
             WHEN 'moved' THEN moved := moved + 1;
@@ -344,10 +347,10 @@ BEGIN
     archived AS (
         INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                                   failure_count, run_count, entity_name, entity_key, job_exec,
-                                                  outcome, first_run_at, total_run_us)
+                                                  outcome, first_run_at, total_run_us, tenant)
         SELECT clock, coalesce(at, clock), g.next_check_at, g.first_check_at, g.check_count, g.failure_count,
                coalesce(g.run_count, 0), g.entity_name, g.entity_key, g.job_exec, 'resolved', g.first_run_at,
-               g.total_run_us
+               g.total_run_us, g.tenant
           FROM gone g)
     SELECT count(*), coalesce(bool_or(g.terms IS NOT NULL), false) INTO ended, had_rule FROM gone g;
 END $$;
@@ -510,6 +513,7 @@ END $$;
 -- the rule counts from there, is not used up. If that check has begun, it is pulled forward.
 CREATE FUNCTION prescient.retry_check(entity text, key text, job text, check_at timestamptz, payload json,
                                       at timestamptz, concurrency_key text DEFAULT NULL,
+                                      tenant text DEFAULT NULL,
                                       OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -532,6 +536,6 @@ BEGIN
         SELECT c.outcome, c.filed_at INTO outcome, filed_at
           FROM prescient.file_check(entity, key, job, check_at, payload,
                                     CASE WHEN waits.recurs THEN 'earlier' ELSE 'keep' END, 0, at,
-                                    concurrency_key) c;
+                                    concurrency_key, tenant) c;
     END IF;
 END $$;

@@ -328,7 +328,7 @@ BEGIN
     END IF;
     PERFORM prescient.require_check(NEW.entity_name, NEW.entity_key, NEW.job_exec, '2000-01-01 00:00:00+00',
                                     NEW.payload, 'keep');
-    PERFORM prescient.require_concurrency_key(NEW.concurrency_key);
+    PERFORM prescient.require_names(NEW.concurrency_key, NEW.tenant);
     IF NEW.every_s IS NULL = (NEW.cron IS NULL) THEN
         PERFORM prescient.refuse_schedule(
             'a schedule has either every (''5 minutes'') or cron (''0 6 * * mon-fri''), and only one of '
@@ -365,7 +365,7 @@ BEGIN
     RETURN NEW;
 END $$;
 CREATE TRIGGER schedule_required BEFORE INSERT OR UPDATE OF name, entity_name, entity_key, job_exec, every_s,
-    bias, cron, timezone, missed, payload, concurrency_key ON prescient.schedule
+    bias, cron, timezone, missed, payload, concurrency_key, tenant ON prescient.schedule
     FOR EACH ROW EXECUTE FUNCTION prescient.require_schedule();
 
 -- Refuses a schedule whose check is another one's.
@@ -406,9 +406,9 @@ BEGIN
         since := coalesce(at, clock_timestamp());
         slot := prescient.slot_next(since);
         INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                          next_check_at, payload, terms, concurrency_key)
+                                          next_check_at, payload, terms, concurrency_key, tenant)
         VALUES (in_bucket, s.entity_name, s.entity_key, s.job_exec, slot, slot, s.payload,
-                prescient.terms_of(s, since), s.concurrency_key)
+                prescient.terms_of(s, since), s.concurrency_key, s.tenant)
             ON CONFLICT DO NOTHING;
         EXIT WHEN FOUND;
         SELECT f.next_check_at, f.first_check_at, f.terms, prescient.finds_first(f) AS finds_first,
@@ -431,13 +431,13 @@ BEGIN
             END IF;
             UPDATE prescient.future_job f
                SET terms = terms_now, payload = s.payload, concurrency_key = s.concurrency_key,
-                   again_at = least(old.again_at, slot)
+                   tenant = s.tenant, again_at = least(old.again_at, slot)
              WHERE f.bucket = in_bucket AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                AND f.job_exec = s.job_exec;
         ELSE
             UPDATE prescient.future_job f
                SET terms = terms_now, payload = s.payload, concurrency_key = s.concurrency_key,
-                   id = prescient.new_id(slot, in_bucket, 0), first_check_at = slot,
+                   tenant = s.tenant, id = prescient.new_id(slot, in_bucket, 0), first_check_at = slot,
                    next_check_at = slot, priority = 0, check_count = 0, failure_count = 0, again_at = NULL,
                    deferred_at = NULL, put_off_at = NULL, first_run_at = NULL, run_count = NULL,
                    total_run_us = NULL, origin = NULL
@@ -466,9 +466,9 @@ BEGIN
     slot := prescient.slot_next(since);
     WITH filed AS (
         INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                          next_check_at, payload, terms, concurrency_key)
+                                          next_check_at, payload, terms, concurrency_key, tenant)
         SELECT prescient.bucket_of(m.entity_name, m.entity_key), m.entity_name, m.entity_key, m.job_exec,
-               slot, slot, m.payload, prescient.terms_of(m, since), m.concurrency_key
+               slot, slot, m.payload, prescient.terms_of(m, since), m.concurrency_key, m.tenant
           FROM unnest(made) m
             ON CONFLICT DO NOTHING
         RETURNING entity_name, entity_key, job_exec),
@@ -505,11 +505,12 @@ BEGIN
                 USING ERRCODE = 'no_data_found';
         END IF;
         INSERT INTO prescient.schedule (name, entity_name, entity_key, job_exec, every_s, bias, cron,
-                                        timezone, missed, payload, concurrency_key, made_at, made_by,
-                                        changed_at, changed_by)
+                                        timezone, missed, payload, concurrency_key, tenant, made_at,
+                                        made_by, changed_at, changed_by)
         VALUES (wanted.name, wanted.entity_name, wanted.entity_key, wanted.job_exec, wanted.every_s,
                 wanted.bias, wanted.cron, wanted.timezone, coalesce(wanted.missed, 'run_once'),
-                wanted.payload, wanted.concurrency_key, stamp, session_user, stamp, session_user)
+                wanted.payload, wanted.concurrency_key, wanted.tenant, stamp, session_user, stamp,
+                session_user)
             ON CONFLICT DO NOTHING
         RETURNING * INTO new;
         IF FOUND THEN
@@ -530,6 +531,7 @@ BEGIN
         wanted.missed := coalesce(wanted.missed, old.missed);
         wanted.payload := coalesce(wanted.payload, old.payload);
         wanted.concurrency_key := coalesce(wanted.concurrency_key, old.concurrency_key);
+        wanted.tenant := coalesce(wanted.tenant, old.tenant);
         IF wanted.cron IS NULL THEN
             wanted.bias := coalesce(wanted.bias, CASE WHEN wanted.timezone IS NULL THEN old.bias END);
             wanted.cron := CASE WHEN wanted.every_s IS NULL THEN old.cron END;
@@ -547,13 +549,13 @@ BEGIN
        SET entity_name = wanted.entity_name, entity_key = wanted.entity_key, job_exec = wanted.job_exec,
            every_s = wanted.every_s, bias = wanted.bias, cron = wanted.cron, timezone = wanted.timezone,
            missed = coalesce(wanted.missed, 'run_once'), payload = wanted.payload,
-           concurrency_key = wanted.concurrency_key
+           concurrency_key = wanted.concurrency_key, tenant = wanted.tenant
      WHERE s.name = wanted.name
     RETURNING * INTO new;
     IF (new.entity_name, new.entity_key, new.job_exec, new.every_s, new.bias, new.cron, new.timezone,
-        new.missed, new.payload::text, new.concurrency_key) IS NOT DISTINCT FROM
+        new.missed, new.payload::text, new.concurrency_key, new.tenant) IS NOT DISTINCT FROM
        (old.entity_name, old.entity_key, old.job_exec, old.every_s, old.bias, old.cron, old.timezone,
-        old.missed, old.payload::text, old.concurrency_key) THEN
+        old.missed, old.payload::text, old.concurrency_key, old.tenant) THEN
         outcome := 'kept';
         RETURN;
     END IF;
@@ -600,10 +602,10 @@ BEGIN
     PERFORM pg_current_xact_id();
     WITH inserted AS (
         INSERT INTO prescient.schedule AS s (name, entity_name, entity_key, job_exec, every_s, bias, cron,
-                                             timezone, missed, payload, concurrency_key, made_at, made_by,
-                                             changed_at, changed_by)
+                                             timezone, missed, payload, concurrency_key, tenant, made_at,
+                                             made_by, changed_at, changed_by)
         SELECT w.name, w.entity_name, w.entity_key, w.job_exec, w.every_s, w.bias, w.cron, w.timezone,
-               coalesce(w.missed, 'run_once'), (w.payload #>> '{}')::json, w.concurrency_key, stamp,
+               coalesce(w.missed, 'run_once'), (w.payload #>> '{}')::json, w.concurrency_key, w.tenant, stamp,
                session_user, stamp, session_user
           FROM json_populate_recordset(NULL::prescient.schedule, wanted) w
          WHERE NOT EXISTS (SELECT FROM prescient.schedule t WHERE t.name = w.name)
@@ -756,7 +758,8 @@ CREATE FUNCTION prescient.schedule(name text, entity text, key {key_type}, job t
                                    every interval DEFAULT NULL, cron text DEFAULT NULL,
                                    timezone text DEFAULT NULL, missed text DEFAULT 'run_once',
                                    bias numeric DEFAULT NULL, payload anycompatible DEFAULT NULL::text,
-                                   concurrency_key text DEFAULT NULL) RETURNS text
+                                   concurrency_key text DEFAULT NULL,
+                                   tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted prescient.schedule;
@@ -776,6 +779,7 @@ BEGIN
     wanted.missed := missed;
     wanted.payload := prescient.document_of(payload::text);
     wanted.concurrency_key := concurrency_key;
+    wanted.tenant := tenant;
     outcome := (prescient.put_schedule('put', wanted, prescient.tests_at())).outcome;
     PERFORM prescient.tell_becomes(name);
     RETURN outcome;
@@ -783,19 +787,20 @@ END $$;
 
 -- end
 COMMENT ON FUNCTION prescient.schedule(text, text, text, text, interval, text, text, text, numeric,
-                                       anycompatible, text) IS
+                                       anycompatible, text, text) IS
     'Runs `job` for row `key` of `entity` again and again: every => an interval from the end of one run to '
     'the next, or cron => five fields in a timezone. Makes the schedule, or changes the one of that name. '
     'Returns new, changed or kept.';
 COMMENT ON FUNCTION prescient.schedule(text, text, anyelement, text, interval, text, text, text, numeric,
-                                       anycompatible, text) IS
+                                       anycompatible, text, text) IS
     'The same, for a key of type smallint, integer, bigint or uuid.';
 
 CREATE FUNCTION prescient.schedule_set(name text, every interval DEFAULT NULL, cron text DEFAULT NULL,
                                        timezone text DEFAULT NULL, missed text DEFAULT NULL,
                                        bias numeric DEFAULT NULL,
                                        payload anycompatible DEFAULT NULL::text,
-                                       concurrency_key text DEFAULT NULL) RETURNS text
+                                       concurrency_key text DEFAULT NULL,
+                                       tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     wanted prescient.schedule;
@@ -810,13 +815,15 @@ BEGIN
     wanted.missed := missed;
     wanted.payload := prescient.document_of(payload::text);
     wanted.concurrency_key := concurrency_key;
+    wanted.tenant := tenant;
     outcome := (prescient.put_schedule('set', wanted, prescient.tests_at())).outcome;
     IF every IS NOT NULL OR bias IS NOT NULL THEN
         PERFORM prescient.tell_becomes(name);
     END IF;
     RETURN outcome;
 END $$;
-COMMENT ON FUNCTION prescient.schedule_set(text, interval, text, text, text, numeric, anycompatible, text) IS
+COMMENT ON FUNCTION prescient.schedule_set(text, interval, text, text, text, numeric, anycompatible, text,
+                                           text) IS
     'Changes what is given of a schedule, and leaves the rest. Returns changed or kept.';
 
 CREATE FUNCTION prescient.schedule_on(name text) RETURNS boolean
@@ -854,7 +861,7 @@ CREATE VIEW prescient.schedules AS
                AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
                AND f.job_exec = s.job_exec) AS next_check_at,
            s.made_at, s.made_by, s.changed_at, s.changed_by, s.switched_at, s.switched_by, s.switched_why,
-           s.concurrency_key
+           s.concurrency_key, s.tenant
       FROM prescient.schedule s;
 COMMENT ON VIEW prescient.schedules IS 'Schedules, one row each.';
 COMMENT ON COLUMN prescient.schedules.every_s IS 'Seconds from the end of a run to the next one; NULL: cron.';
@@ -863,3 +870,4 @@ COMMENT ON COLUMN prescient.schedules.next_check_at IS
 COMMENT ON COLUMN prescient.schedules.switched_why IS 'Why it was last switched off or on.';
 COMMENT ON COLUMN prescient.schedules.concurrency_key IS
     'The key of each of its checks: those that share one are not run at the same moment; NULL: none.';
+COMMENT ON COLUMN prescient.schedules.tenant IS 'Whose each of its checks is; NULL: nobody says.';

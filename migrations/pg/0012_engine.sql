@@ -209,16 +209,16 @@ BEGIN
               FROM misfiled m
              WHERE f.bucket = m.bucket AND f.entity_name = m.entity_name AND f.entity_key = m.entity_key
                AND f.job_exec = m.job_exec
-            RETURNING f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec,
+            RETURNING f.check_count, f.failure_count, f.entity_name, f.entity_key, f.job_exec, f.tenant,
                       m.next_check_at AS wrong),
         noted AS (
             INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count,
                                                   failure_count, entity_name, entity_key, job_exec, outcome,
-                                                  note)
+                                                  note, tenant)
             SELECT at, greatest(prescient.slot_floor(m.wrong), '1970-01-01 00:00:00+00'), slot, 0,
                    m.check_count, m.failure_count, m.entity_name, m.entity_key, m.job_exec, 'reslotted',
                    format('not run: it was filed at %s, which is no slot of %s s; file checks by '
-                          'prescient.enqueue()', m.wrong, prescient.slot_length_s())
+                          'prescient.enqueue()', m.wrong, prescient.slot_length_s()), m.tenant
               FROM moved m
             RETURNING 1)
         SELECT refiled + count(*) INTO refiled FROM noted;
@@ -274,12 +274,12 @@ BEGIN
             INSERT INTO prescient.future_job (id, first_check_at, next_check_at, check_count, failure_count,
                                               priority, bucket, entity_name, entity_key, job_exec, payload,
                                               again_at, deferred_at, first_run_at, total_run_us, run_count,
-                                              origin, put_off_at, terms, concurrency_key)
+                                              origin, put_off_at, terms, concurrency_key, tenant)
             SELECT prescient.new_id(g.next_check_at, c.own, g.priority), g.first_check_at, g.next_check_at,
                    g.check_count, g.failure_count, g.priority, c.own, g.entity_name, g.entity_key, g.job_exec,
                    g.payload, g.again_at, g.deferred_at, g.first_run_at, g.total_run_us, g.run_count,
                    prescient.origin_of(g.origin, g.first_check_at, g.id), g.put_off_at, g.terms,
-                   g.concurrency_key
+                   g.concurrency_key, g.tenant
               FROM gone g
                 ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
             RETURNING 1),
@@ -287,12 +287,12 @@ BEGIN
             INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at,
                                                       check_count, failure_count, run_count, entity_name,
                                                       entity_key, job_exec, outcome, first_run_at,
-                                                      total_run_us, note)
+                                                      total_run_us, note, tenant)
             SELECT clock_timestamp(), clock_timestamp(), g.next_check_at, g.first_check_at, g.check_count,
                    g.failure_count, coalesce(g.run_count, 0), g.entity_name, g.entity_key, g.job_exec,
                    'resolved', g.first_run_at, g.total_run_us,
                    format('a plain INSERT filed it in the bucket %s, which is not that of its key, and the '
-                          'same check waits in the bucket %s', c.bucket, c.own)
+                          'same check waits in the bucket %s', c.bucket, c.own), g.tenant
               FROM gone g WHERE NOT EXISTS (SELECT FROM filed))
         SELECT (SELECT count(*) FROM gone) AS gone, (SELECT count(*) FROM filed) AS filed INTO was;
         CONTINUE WHEN was.gone = 0;

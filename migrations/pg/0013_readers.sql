@@ -18,7 +18,7 @@ CREATE VIEW prescient.pending AS
     SELECT f.next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
            f.priority, f.first_check_at, f.again_at, f.put_off_at,
            f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
-               AS is_paused, f.concurrency_key
+               AS is_paused, f.concurrency_key, f.tenant
       FROM generate_series(0, 63) b (bucket) JOIN prescient.future_job f ON f.bucket = b.bucket;
 COMMENT ON VIEW prescient.pending IS 'Checks that wait for their slot.';
 COMMENT ON COLUMN prescient.pending.next_check_at IS 'The slot in which the check is looked at next.';
@@ -33,6 +33,8 @@ COMMENT ON COLUMN prescient.pending.is_paused IS
     'It waits until it is resumed (see pauses); next_check_at is no time at which it is looked at.';
 COMMENT ON COLUMN prescient.pending.concurrency_key IS
     'Checks that share one are not run at the same moment; NULL: it shares none.';
+COMMENT ON COLUMN prescient.pending.tenant IS
+    'Whose it is: tenants take turns at workers; NULL: its entity stands for it.';
 
 CREATE VIEW prescient.history AS
     SELECT h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome,
@@ -44,7 +46,7 @@ CREATE VIEW prescient.history AS
            h.last_run_at, h.total_run_us, h.last_run_us, h.note, h.engine, h.archived_at,
            h.check_count::bigint
                + (h.outcome NOT IN ('resolved', 'unknown_job') OR h.failure_count > 0)::integer
-               AS check_number
+               AS check_number, h.tenant
       FROM prescient.future_job_history h;
 COMMENT ON VIEW prescient.history IS 'Checks that have ended, one row each.';
 COMMENT ON COLUMN prescient.history.ended_at IS 'When it ended; in a replay, the virtual time.';
@@ -56,11 +58,12 @@ COMMENT ON COLUMN prescient.history.check_number IS 'The number of the last look
 COMMENT ON COLUMN prescient.history.total_run_us IS 'All looks together, in microseconds.';
 COMMENT ON COLUMN prescient.history.last_run_us IS 'The last look, in microseconds.';
 COMMENT ON COLUMN prescient.history.note IS 'What the job said, or why it failed.';
+COMMENT ON COLUMN prescient.history.tenant IS 'Whose it was; NULL: nobody said.';
 
 CREATE VIEW prescient.runs AS
     SELECT r.run_at, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.check_count, r.failure_count,
            r.slot_at, r.next_check_at, r.run_us, r.note, r.engine, r.recorded_at,
-           r.check_count::bigint + (r.outcome <> 'again')::integer AS check_number
+           r.check_count::bigint + (r.outcome <> 'again')::integer AS check_number, r.tenant
       FROM prescient.future_job_run r;
 COMMENT ON VIEW prescient.runs IS 'Looks that did not end their check, one row each.';
 COMMENT ON COLUMN prescient.runs.run_at IS 'When the job looked; in a replay, the virtual time.';
@@ -69,6 +72,7 @@ COMMENT ON COLUMN prescient.runs.recorded_at IS
 COMMENT ON COLUMN prescient.runs.run_us IS 'How long it looked, in microseconds.';
 COMMENT ON COLUMN prescient.runs.check_count IS 'Looks that had ended with: again after this one.';
 COMMENT ON COLUMN prescient.runs.check_number IS 'The number of this look; the first is 1.';
+COMMENT ON COLUMN prescient.runs.tenant IS 'Whose it is; NULL: nobody said.';
 
 CREATE VIEW prescient.run_hours AS
     SELECT r.hour_at, r.job_exec, r.entity_name, r.outcome, r.runs, r.took_us, r.took_max_us,

@@ -81,6 +81,8 @@ CREATE TABLE prescient_future_job (
                                             -- (engine/rules/terms.h); NULL: an ordinary check
     concurrency_key TEXT,                   -- checks that share one are not run at the same moment
                                             -- (0005_places); NULL: it shares none
+    tenant TEXT,                            -- whose it is: tenants take turns at workers; NULL: its
+                                            -- entity stands for it
     payload TEXT,                           -- JSON for the job; NULL: none
     CONSTRAINT "bucket is always 0 in SQLite" CHECK (bucket = 0),
     CONSTRAINT "entity_name must have 1 to 1024 bytes and no NUL"
@@ -95,6 +97,8 @@ CREATE TABLE prescient_future_job (
     CONSTRAINT "concurrency_key must have 1 to 1024 bytes and no NUL"
         CHECK (length(CAST(concurrency_key AS BLOB)) BETWEEN 1 AND 1024
                AND instr(concurrency_key, char(0)) = 0),
+    CONSTRAINT "tenant must have 1 to 1024 bytes and no NUL"
+        CHECK (length(CAST(tenant AS BLOB)) BETWEEN 1 AND 1024 AND instr(tenant, char(0)) = 0),
     CONSTRAINT "payload must have at most 65536 bytes" CHECK (length(CAST(payload AS BLOB)) <= 65536),
     CONSTRAINT "payload must be valid JSON"
         CHECK (payload IS NULL OR (json_valid(payload) AND instr(payload, char(0)) = 0)),
@@ -141,7 +145,8 @@ CREATE TABLE prescient_future_job_history (
     archived_at_us INTEGER NOT NULL,        -- the machine's clock, never virtual time
     note TEXT,                              -- the job's note, or why it failed; NULL: none
     payload TEXT,                           -- only of what `prescient retry` can enqueue again
-    concurrency_key TEXT                    -- the same; NULL, too: it had none
+    concurrency_key TEXT,                   -- the same; NULL, too: it had none
+    tenant TEXT                             -- whose it was; NULL: nobody said
 ) STRICT;
 
 -- Only what `prescient retry` looks for is in this index: the rest of the history stays cheap to
@@ -165,7 +170,8 @@ CREATE TABLE prescient_future_job_run (
     run_us INTEGER NOT NULL,                -- how long it took
     note TEXT,                              -- the job's note, or why it failed; NULL: none
     engine TEXT,
-    recorded_at_us INTEGER NOT NULL         -- the machine's clock, never virtual time
+    recorded_at_us INTEGER NOT NULL,        -- the machine's clock, never virtual time
+    tenant TEXT                             -- whose it is; NULL: nobody said
 ) STRICT;
 
 -- ---- slots --------------------------------------------------------------------------------------
@@ -376,6 +382,7 @@ CREATE TABLE prescient_schedule (
     missed TEXT NOT NULL,                   -- missed occurrences: run_once, run_all or skip
     payload TEXT,                           -- JSON for the job; NULL: none
     concurrency_key TEXT,                   -- of each of its checks; NULL: none
+    tenant TEXT,                            -- whose each of its checks is; NULL: nobody says
     is_active INTEGER NOT NULL DEFAULT 1,   -- 0: it has no check
     made_at_us INTEGER NOT NULL,
     changed_at_us INTEGER NOT NULL,
@@ -412,7 +419,9 @@ CREATE TABLE prescient_schedule (
     CONSTRAINT "is_active must be 0 or 1" CHECK (is_active IN (0, 1)),
     CONSTRAINT "concurrency_key must have 1 to 1024 bytes and no NUL"
         CHECK (length(CAST(concurrency_key AS BLOB)) BETWEEN 1 AND 1024
-               AND instr(concurrency_key, char(0)) = 0)
+               AND instr(concurrency_key, char(0)) = 0),
+    CONSTRAINT "tenant must have 1 to 1024 bytes and no NUL"
+        CHECK (length(CAST(tenant AS BLOB)) BETWEEN 1 AND 1024 AND instr(tenant, char(0)) = 0)
 ) STRICT;
 
 -- A check has one schedule.

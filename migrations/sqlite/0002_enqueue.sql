@@ -20,7 +20,7 @@ CREATE VIEW prescient_text (text) AS SELECT NULL WHERE 0;
 CREATE TRIGGER prescient_text_insert INSTEAD OF INSERT ON prescient_text
 WHEN NEW.text GLOB '*[^' || char(1) || '-' || char(127) || ']*'
 BEGIN
-    SELECT RAISE(ABORT, 'prescient: entity_name, entity_key, job_exec and payload must be valid UTF-8')
+    SELECT RAISE(ABORT, 'prescient: names, concurrency_key, tenant and payload must be valid UTF-8')
      WHERE EXISTS (
         WITH RECURSIVE
         piece (nth, chars) AS (
@@ -48,8 +48,8 @@ END;
 -- begun, it may be running now: its row stays as it is, and again_at takes the slot asked for.
 -- A second trigger, for checks of schedules, is in 0003_schedules.
 CREATE VIEW prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict,
-                                  priority, now, origin, concurrency_key) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                                  priority, now, origin, concurrency_key, tenant) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- The names prescient.event and prescient.digest belong to engines: a check of an application would
 -- have no event, and would take a listener's key. From the year 9000 on, slots belong to pauses:
@@ -109,10 +109,13 @@ BEGIN
            WHEN length(CAST(NEW.concurrency_key AS BLOB)) NOT BETWEEN 1 AND 1024
              OR instr(NEW.concurrency_key, char(0)) <> 0
            THEN RAISE(ABORT, 'prescient: concurrency_key must have 1 to 1024 bytes and no NUL')
+           WHEN length(CAST(NEW.tenant AS BLOB)) NOT BETWEEN 1 AND 1024 OR instr(NEW.tenant, char(0)) <> 0
+           THEN RAISE(ABORT, 'prescient: tenant must have 1 to 1024 bytes and no NUL')
            END;
     INSERT INTO prescient_text
     VALUES (NEW.entity_name || char(10) || NEW.entity_key || char(10) || NEW.job_exec
-            || char(10) || coalesce(NEW.concurrency_key, '') || char(10) || coalesce(NEW.payload, ''));
+            || char(10) || coalesce(NEW.concurrency_key, '') || char(10) || coalesce(NEW.tenant, '')
+            || char(10) || coalesce(NEW.payload, ''));
     -- each \ud... in turn: a high half and the low half behind it pass together
     SELECT RAISE(ABORT, 'prescient: payload is JSON that jobs cannot read: it has half of a surrogate pair')
      WHERE NEW.payload LIKE '%\ud%' AND EXISTS (
@@ -135,9 +138,9 @@ BEGIN
      WHERE NEW.conflict = 'replace' AND bucket = 0 AND entity_name = NEW.entity_name
        AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec;
     INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                      priority, payload, origin, concurrency_key)
+                                      priority, payload, origin, concurrency_key, tenant)
     SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, slot, slot, NEW.priority, NEW.payload, NEW.origin,
-           NEW.concurrency_key
+           NEW.concurrency_key, NEW.tenant
       FROM (SELECT max((NEW.at + value - 1) / value * value, (NEW.now / value + 1) * value) AS slot
               FROM prescient_setting WHERE name = 'slot_length_s') WHERE true
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO UPDATE SET
@@ -191,9 +194,10 @@ END;
 --   within    seconds, at least the length of a slot: the check is filed under check_at or up to so
 --             much later, where few checks wait
 --   concurrency_key   checks that share one are not run at the same moment
+--   tenant    whose it is: tenants take turns at workers
 CREATE VIEW prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now,
-                               within, concurrency_key) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                               within, concurrency_key, tenant) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- 0 to 63: the slots among which a draw chooses.
 CREATE VIEW prescient_draw (n) AS
@@ -221,7 +225,7 @@ BEGIN
      WHERE NEW.within IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM prescient_setting WHERE name = 'loads_noted_at');
     INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
-                                      concurrency_key)
+                                      concurrency_key, tenant)
     SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec,
            CASE WHEN NEW.within IS NULL THEN at ELSE (
                SELECT slot FROM (
@@ -253,7 +257,7 @@ BEGIN
                              LEFT JOIN prescient_slot_load AS l ON l.slot_at = place.slot)))
                 WHERE upto > share * total >> 32 ORDER BY n LIMIT 1) END,
            NEW.payload, coalesce(NEW.conflict, 'keep'), coalesce(NEW.priority, 0), clock,
-           NEW.concurrency_key
+           NEW.concurrency_key, NEW.tenant
       FROM (SELECT CASE
             WHEN typeof(NEW.check_at) = 'integer' THEN NEW.check_at
             WHEN typeof(NEW.check_at) = 'real'
@@ -279,10 +283,10 @@ END;
 -- VALUES ('orders', '42', 'unshipped_order') files a check under the next second that is no
 -- multiple of the slot length (a fine slot): a daemon runs it then.
 -- These may be given, too: payload, conflict ('earlier' is the default here), priority, now,
--- concurrency_key.
+-- concurrency_key, tenant.
 CREATE VIEW prescient_enqueue_now (entity_name, entity_key, job_exec, payload, conflict, priority, now,
-                                   concurrency_key) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                                   concurrency_key, tenant) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 -- Three steps: a check that waits already is moved, so that the next step leaves it alone;
 -- prescient_enqueue_at files a new one under a full slot, with the origin 'now'; what has that
@@ -312,10 +316,10 @@ BEGIN
      WHERE coalesce(NEW.conflict, 'earlier') IN ('earlier', 'keep') AND bucket = 0
        AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec;
     INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
-                                      origin, concurrency_key)
+                                      origin, concurrency_key, tenant)
     SELECT NEW.entity_name, NEW.entity_key, NEW.job_exec, at + 1 + (value > 1 AND (at + 1) % value = 0),
            NEW.payload, coalesce(NEW.conflict, 'earlier'), coalesce(NEW.priority, 0), at, 'now',
-           NEW.concurrency_key
+           NEW.concurrency_key, NEW.tenant
       FROM (SELECT coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) AS at), prescient_setting
      WHERE name = 'slot_length_s';
     UPDATE prescient_future_job SET first_check_at = slot, next_check_at = slot, origin = NULL
@@ -338,10 +342,11 @@ CREATE TRIGGER prescient_end_checks_insert INSTEAD OF INSERT ON prescient_end_ch
 BEGIN
     INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec,
                                               outcome, check_count, failure_count, run_count, slot_at,
-                                              first_check_at, first_run_at_us, total_run_us, archived_at_us)
+                                              first_check_at, first_run_at_us, total_run_us, archived_at_us,
+                                              tenant)
     SELECT id, coalesce(NEW.now * 1000000, clock_us), entity_name, entity_key, job_exec, 'resolved',
            check_count, failure_count, run_count, next_check_at, first_check_at, first_run_at_us,
-           total_run_us, clock_us
+           total_run_us, clock_us, tenant
       FROM prescient_future_job,
            (SELECT strftime('%s', 'now') * 1000000 + substr(strftime('%f', 'now'), 4) * 1000 AS clock_us)
      WHERE bucket = 0 AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key
@@ -386,12 +391,12 @@ SELECT NULL, NULL, NULL, NULL, NULL WHERE 0;
 CREATE TRIGGER prescient_reschedule_insert INSTEAD OF INSERT ON prescient_reschedule
 BEGIN
     INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority,
-                                   now, concurrency_key)
+                                   now, concurrency_key, tenant)
     SELECT CASE WHEN entity_name IN ('prescient.event', 'prescient.digest') THEN 'prescient.event that moves'
                 ELSE entity_name END,
            entity_key, job_exec, NEW.check_at,
            CASE WHEN entity_name IN ('prescient.event', 'prescient.digest') THEN NULL ELSE payload END,
-           'replace', priority, NEW.now, concurrency_key
+           'replace', priority, NEW.now, concurrency_key, tenant
       FROM prescient_future_job
      WHERE bucket = 0 AND entity_name = NEW.entity_name AND entity_key = NEW.entity_key
        AND job_exec = NEW.job_exec;

@@ -249,7 +249,7 @@ BEGIN
                                         WHERE f.id = prescient_future_job.id AND f.finds_first
                                           AND next_check_at >= first_check_at), '')
                    || ' from ' || max(NEW.now, 1),
-           payload = s.payload, concurrency_key = s.concurrency_key,
+           payload = s.payload, concurrency_key = s.concurrency_key, tenant = s.tenant,
            -- an earlier edit may have asked for a slot only to find its first occurrence there
            again_at = CASE WHEN EXISTS (SELECT 1 FROM prescient_first AS f
                                          WHERE f.id = prescient_future_job.id
@@ -267,9 +267,9 @@ BEGIN
        AND (entity_name, entity_key, job_exec) = (SELECT s.entity_name, s.entity_key, s.job_exec
                                                     FROM prescient_schedule AS s WHERE s.name = NEW.name);
     INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at,
-                                      payload, terms, concurrency_key)
+                                      payload, terms, concurrency_key, tenant)
     SELECT s.entity_name, s.entity_key, s.job_exec, n.slot, n.slot, s.payload,
-           s.rule || ' from ' || max(NEW.now, 1), s.concurrency_key
+           s.rule || ' from ' || max(NEW.now, 1), s.concurrency_key, s.tenant
       FROM prescient_schedule AS s,
            (SELECT (NEW.now / value + 1) * value AS slot FROM prescient_setting
              WHERE name = 'slot_length_s') AS n
@@ -298,17 +298,17 @@ BEGIN
 END;
 
 -- Enqueue with `replace`, a reschedule or a load files the check of an active schedule as a new
--- row: this row gets the rule and the schedule's key. A payload that is not the schedule's is that
--- of one occurrence.
+-- row: this row gets the rule, and the schedule's key and tenant. A payload that is not the
+-- schedule's is that of one occurrence.
 CREATE TRIGGER prescient_future_job_terms AFTER INSERT ON prescient_future_job
 WHEN NEW.terms IS NULL
  AND EXISTS (SELECT 1 FROM prescient_schedule WHERE entity_name = NEW.entity_name
              AND entity_key = NEW.entity_key AND job_exec = NEW.job_exec AND is_active)
 BEGIN
     UPDATE prescient_future_job
-       SET (terms, concurrency_key) =
+       SET (terms, concurrency_key, tenant) =
            (SELECT s.rule || CASE WHEN s.payload IS NOT NEW.payload THEN ' payload once' ELSE '' END,
-                   s.concurrency_key
+                   s.concurrency_key, s.tenant
               FROM prescient_schedule AS s
              WHERE s.entity_name = NEW.entity_name AND s.entity_key = NEW.entity_key
                AND s.job_exec = NEW.job_exec)
@@ -365,28 +365,29 @@ END;
 --   VALUES ('stock of shop 7', 'shop', '7', 'sync_stock', 300);
 -- In place of every_s: cron ('0 6 * * mon-fri') and timezone ('Europe/Amsterdam'; UTC is the
 -- default). A name that exists is changed. These may be given, too: missed ('run_once', the
--- default, 'run_all', 'skip'), bias (a fraction of every_s; 0.0667), payload, concurrency_key, now
--- (the machine's clock).
+-- default, 'run_all', 'skip'), bias (a fraction of every_s; 0.0667), payload, concurrency_key,
+-- tenant, now (the machine's clock).
 --   UPDATE prescient_schedules SET is_active = 0, switched_why = 'moving house' WHERE name = '...';
 --   DELETE FROM prescient_schedules WHERE name = '...';
 -- next_check_at: the slot of its check; from the year 9000 on, it is paused; NULL: none waits.
 -- now: always NULL; it is a parameter of INSERT and UPDATE.
 CREATE VIEW prescient_schedules (name, entity_name, entity_key, job_exec, every_s, bias, cron, timezone,
                                  missed, is_active, next_check_at, made_at_us, changed_at_us, switched_at_us,
-                                 switched_why, payload, now, concurrency_key) AS
+                                 switched_why, payload, now, concurrency_key, tenant) AS
 SELECT s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias / 10000.0, s.cron, s.timezone,
        s.missed, s.is_active,
        (SELECT f.next_check_at FROM prescient_future_job AS f
          WHERE f.bucket = 0 AND f.entity_name = s.entity_name AND f.entity_key = s.entity_key
            AND f.job_exec = s.job_exec),
-       s.made_at_us, s.changed_at_us, s.switched_at_us, s.switched_why, s.payload, NULL, s.concurrency_key
+       s.made_at_us, s.changed_at_us, s.switched_at_us, s.switched_why, s.payload, NULL, s.concurrency_key,
+       s.tenant
   FROM prescient_schedule AS s;
 
 -- INSERT INTO prescient_put_schedule stores a schedule if it differs from the stored one. The
 -- values are in the form in which they are stored.
 CREATE VIEW prescient_put_schedule (name, entity_name, entity_key, job_exec, every_s, bias, cron, timezone,
-                                    missed, payload, now, concurrency_key) AS
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
+                                    missed, payload, now, concurrency_key, tenant) AS
+SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL WHERE 0;
 
 CREATE TRIGGER prescient_put_schedule_insert INSTEAD OF INSERT ON prescient_put_schedule
 BEGIN
@@ -411,6 +412,8 @@ BEGIN
            WHEN length(CAST(NEW.concurrency_key AS BLOB)) NOT BETWEEN 1 AND 1024
              OR instr(NEW.concurrency_key, char(0)) <> 0
            THEN RAISE(ABORT, 'prescient: concurrency_key must have 1 to 1024 bytes and no NUL')
+           WHEN length(CAST(NEW.tenant AS BLOB)) NOT BETWEEN 1 AND 1024 OR instr(NEW.tenant, char(0)) <> 0
+           THEN RAISE(ABORT, 'prescient: tenant must have 1 to 1024 bytes and no NUL')
            WHEN EXISTS (SELECT 1 FROM prescient_schedule
                          WHERE entity_name = NEW.entity_name AND entity_key = NEW.entity_key
                            AND job_exec = NEW.job_exec AND name <> NEW.name)
@@ -419,22 +422,23 @@ BEGIN
     INSERT INTO prescient_text
     VALUES (NEW.name || char(10) || NEW.entity_name || char(10) || NEW.entity_key || char(10)
             || NEW.job_exec || char(10) || coalesce(NEW.concurrency_key, '') || char(10)
-            || coalesce(NEW.payload, ''));
+            || coalesce(NEW.tenant, '') || char(10) || coalesce(NEW.payload, ''));
     -- a schedule that gets another check: the old check ends
     INSERT INTO prescient_end_checks (entity_name, entity_key, job_exec, now)
     SELECT entity_name, entity_key, job_exec, NEW.now FROM prescient_schedule
      WHERE name = NEW.name
        AND (entity_name, entity_key, job_exec) <> (NEW.entity_name, NEW.entity_key, NEW.job_exec);
     INSERT INTO prescient_schedule (name, entity_name, entity_key, job_exec, every_s, bias, cron, timezone,
-                                    missed, payload, concurrency_key, made_at_us, changed_at_us)
+                                    missed, payload, concurrency_key, tenant, made_at_us, changed_at_us)
     VALUES (NEW.name, NEW.entity_name, NEW.entity_key, NEW.job_exec, NEW.every_s, NEW.bias, NEW.cron,
-            NEW.timezone, NEW.missed, NEW.payload, NEW.concurrency_key, NEW.now * 1000000,
+            NEW.timezone, NEW.missed, NEW.payload, NEW.concurrency_key, NEW.tenant, NEW.now * 1000000,
             NEW.now * 1000000)
     ON CONFLICT (name) DO UPDATE SET
         entity_name = excluded.entity_name, entity_key = excluded.entity_key, job_exec = excluded.job_exec,
         every_s = excluded.every_s, bias = excluded.bias, cron = excluded.cron,
         timezone = excluded.timezone, missed = excluded.missed, payload = excluded.payload,
-        concurrency_key = excluded.concurrency_key, changed_at_us = excluded.changed_at_us
+        concurrency_key = excluded.concurrency_key, tenant = excluded.tenant,
+        changed_at_us = excluded.changed_at_us
      WHERE (prescient_schedule.entity_name, prescient_schedule.entity_key, prescient_schedule.job_exec,
             prescient_schedule.missed) <> (excluded.entity_name, excluded.entity_key, excluded.job_exec,
                                            excluded.missed)
@@ -442,7 +446,8 @@ BEGIN
         OR prescient_schedule.cron IS NOT excluded.cron
         OR prescient_schedule.timezone IS NOT excluded.timezone
         OR prescient_schedule.payload IS NOT excluded.payload
-        OR prescient_schedule.concurrency_key IS NOT excluded.concurrency_key;
+        OR prescient_schedule.concurrency_key IS NOT excluded.concurrency_key
+        OR prescient_schedule.tenant IS NOT excluded.tenant;
 END;
 
 -- A cron text may have large letters, tabs and several blanks: it is stored in small letters with
@@ -474,7 +479,7 @@ BEGIN
                                            '><', ''), '<>', ' ')) END,
             CASE WHEN NEW.cron IS NOT NULL THEN coalesce(NEW.timezone, 'UTC') ELSE NEW.timezone END,
             coalesce(NEW.missed, 'run_once'), NEW.payload,
-            coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)), NEW.concurrency_key);
+            coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)), NEW.concurrency_key, NEW.tenant);
 END;
 
 -- What cannot be written is refused, and not ignored. Switching a schedule off ends its check.
@@ -493,9 +498,9 @@ BEGIN
            THEN RAISE(ABORT, 'prescient: switched_why is written with an is_active that changes')
            END;
     INSERT INTO prescient_schedules (name, entity_name, entity_key, job_exec, every_s, bias, cron, timezone,
-                                     missed, payload, now, concurrency_key)
+                                     missed, payload, now, concurrency_key, tenant)
     VALUES (NEW.name, NEW.entity_name, NEW.entity_key, NEW.job_exec, NEW.every_s, NEW.bias, NEW.cron,
-            NEW.timezone, NEW.missed, NEW.payload, NEW.now, NEW.concurrency_key);
+            NEW.timezone, NEW.missed, NEW.payload, NEW.now, NEW.concurrency_key, NEW.tenant);
     UPDATE prescient_schedule
        SET is_active = NEW.is_active, switched_why = nullif(NEW.switched_why, OLD.switched_why),
            switched_at_us = coalesce(NEW.now, CAST(strftime('%s', 'now') AS INTEGER)) * 1000000

@@ -11,7 +11,8 @@
 -- The condition on bucket, which is always 0, lets a query find a row's checks by the key's index.
 CREATE VIEW prescient_pending AS
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-       first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused, concurrency_key
+       first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused, concurrency_key,
+       tenant
   FROM prescient_future_job WHERE bucket = 0;
 
 -- The checks that are over. guard: the guard that ended it; NULL: none did. check_number: the
@@ -24,13 +25,15 @@ SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
             THEN 'max_failures' END AS guard,
        check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us,
        last_run_at_us, total_run_us, last_run_us, note, engine, archived_at_us,
-       check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number
+       check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number,
+       tenant
   FROM prescient_future_job_history;
 
 -- Runs after which the check waits again. check_number: the number of this run; the first is 1.
 CREATE VIEW prescient_runs AS
 SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failure_count, slot_at,
-       next_check_at, run_us, note, engine, recorded_at_us, check_count + (outcome <> 'again') AS check_number
+       next_check_at, run_us, note, engine, recorded_at_us,
+       check_count + (outcome <> 'again') AS check_number, tenant
   FROM prescient_future_job_run;
 
 -- What the runs of each hour were like: a row for each engine, at most a minute old. took, late:

@@ -1,0 +1,173 @@
+/* contract_tenant.c - the store's contract: a check says whose it is, as long as it is known. */
+#include <string.h>
+
+#include "store_contract.h"
+
+static const char odd_tenant[] = "4:x\n\xc3\xa9 'shop'";
+
+static const char *put_of(const char *key, const char *conflict, const char *tenant)
+{
+    struct store_rows rows = REPORT("enqueue", "orders", key, "look", text_of(SLOT), NULL, conflict, NULL,
+                                    text_of(BEFORE), NULL, tenant);
+    return filed_as(&rows);
+}
+
+static struct scene scene_of_tenants(int n)
+{
+    struct scene scene = { .lease = take(), .n = n };
+    scene.page = read_page(&scene.lease, 10);
+    CU_ASSERT_EQUAL_FATAL(scene.page.n, n);
+    for (int i = 0; i < n; i++) {
+        struct settlement *answer = &scene.answers[atoi(scene.page.checks[i].entity_key) - 1];
+        answer->check = &scene.page.checks[i];
+        answer_done(answer);
+    }
+    return scene;
+}
+
+void a_check_keeps_its_tenant_while_it_waits_and_in_its_runs(void)
+{
+    WITH_STORE();
+    TEXT_IS("new +0", put_of("1", "keep", odd_tenant));
+    TEXT_IS("kept +0", put_of("1", "keep", "another"));
+    struct scene scene = scene_of_tenants(1);
+    const struct check *check = &scene.page.checks[0];
+    TEXT_IS(odd_tenant, check->tenant);
+    CU_ASSERT(!check->terms && !check->concurrency_key && !check->origin);
+    answer_again(&scene.answers[0], SLOT + 2 * LENGTH);
+    IS(1, settle(&scene).touched);
+    TEXT_IS(odd_tenant, value("list", "1", "tenant"));
+    TEXT_IS(odd_tenant, value("runs", "1", "tenant"));
+    TEXT_IS("moved +5", reschedule("1", SLOT + 5 * LENGTH, NOW));
+    TEXT_IS(odd_tenant, value("list", "1", "tenant"));
+    scene_end(&scene);
+}
+
+void a_tenant_comes_beside_a_concurrency_key(void)
+{
+    WITH_STORE();
+    REPORT("enqueue", "orders", "1", "look", text_of(SLOT), NULL, "keep", NULL, text_of(BEFORE), "2:k\n",
+           odd_tenant);
+    struct scene scene = scene_of_tenants(1);
+    TEXT_IS("2:k\n", scene.page.checks[0].concurrency_key);
+    TEXT_IS(odd_tenant, scene.page.checks[0].tenant);
+    CU_ASSERT_PTR_NULL(scene.page.checks[0].terms);
+    scene_end(&scene);
+}
+
+/* However it ends. */
+void history_says_whose_a_check_was(void)
+{
+    WITH_STORE();
+    put_of("1", "keep", "a");
+    put_of("2", "keep", "b");
+    put_of("3", "keep", NULL);
+    put_of("4", "keep", "d");
+    TEXT_IS("1", resolve("4"));
+    struct scene scene = scene_of_tenants(3);
+    scene.answers[1].outcome = OUTCOME_FAILED;
+    IS(3, settle(&scene).touched);
+    scene_end(&scene);
+    TEXT_IS("a", value("history", "1", "tenant"));
+    TEXT_IS("b", value("history", "2", "tenant"));
+    TEXT_IS("NULL", value("history", "3", "tenant"));
+    TEXT_IS("d", value("history", "4", "tenant"));
+}
+
+void retry_puts_a_check_back_for_its_tenant(void)
+{
+    WITH_STORE();
+    put_of("1", "keep", odd_tenant);
+    put_of("2", "keep", NULL);
+    struct scene scene = scene_of_tenants(2);
+    scene.answers[0].outcome = scene.answers[1].outcome = OUTCOME_FAILED;
+    IS(2, settle(&scene).touched);
+    scene_end(&scene);
+    IS(2, fixture_retry(NULL, NULL, NULL, NULL, NULL, text_of(NOW)).rows);
+    TEXT_IS(odd_tenant, value("list", "1", "tenant"));
+    TEXT_IS("NULL", value("list", "2", "tenant"));
+}
+
+void replace_brings_another_tenant(void)
+{
+    WITH_STORE();
+    put_of("1", "keep", "a");
+    TEXT_IS("replaced +0", put_of("1", "replace", "b"));
+    TEXT_IS("b", value("list", "1", "tenant"));
+    TEXT_IS("replaced +0", put_of("1", "replace", NULL));
+    TEXT_IS("NULL", value("list", "1", "tenant"));
+}
+
+/* What is asked for again while it runs begins anew as its row has it. */
+void a_check_that_begins_anew_keeps_its_tenant(void)
+{
+    WITH_STORE();
+    put_of("1", "keep", "a");
+    struct scene scene = scene_of_tenants(1);
+    TEXT_IS("kept +3", put("1", SLOT + 3 * LENGTH, "keep", NOW));
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+    TEXT_IS("a", value("history", "1", "tenant"));
+    TEXT_IS("a", value("list", "1", "tenant"));
+}
+
+void an_impossible_tenant_is_refused(void)
+{
+    WITH_STORE();
+    char longest[1026];
+    memset(longest, 't', sizeof longest);
+    longest[1025] = '\0';
+    CU_ASSERT(strncmp(put_of("1", "keep", longest), "error", 5) == 0);
+    CU_ASSERT(strncmp(put_of("1", "keep", ""), "error", 5) == 0);
+    TEXT_IS("none", value("list", "1", "tenant"));
+    longest[1024] = '\0';
+    TEXT_IS("new +0", put_of("1", "keep", longest));
+}
+
+void what_is_asked_for_at_once_has_its_tenant(void)
+{
+    WITH_STORE();
+    REPORT("enqueue_now", "orders", "1", "look", NULL, NULL, NULL, text_of(NOW), NULL, "a");
+    TEXT_IS("a", value("list", "1", "tenant"));
+}
+
+void a_load_brings_tenants(void)
+{
+    WITH_STORE();
+    struct load_row rows[] = { { "orders", "1", "look", NULL, SLOT, 0, NULL, "a" },
+                               { "orders", "2", "look", NULL, SLOT, 0, "k", NULL },
+                               { "orders", "3", "look", NULL, SLOT, 0, "k", "c" } };
+    struct load_counts counts;
+    struct err err;
+    int bad;
+    put_of("3", "keep", "b");
+    IS(0, store_load(fixture_store(), rows, 3, "replace", BEFORE, &counts, &bad, &err));
+    TEXT_IS("a", value("list", "1", "tenant"));
+    TEXT_IS("NULL", value("list", "2", "tenant"));
+    TEXT_IS("c", value("list", "3", "tenant"));
+}
+
+static const char *schedule_of(const char *mode, const char *tenant, int64_t now)
+{
+    struct store_rows rows = REPORT("schedule_put", mode, "nightly", "orders", "1", "look", "300", NULL, NULL,
+                                    NULL, NULL, NULL, text_of(now), NULL, tenant);
+    return filed_as(&rows);
+}
+
+/* Whatever somebody enqueues it with. */
+void the_check_of_a_schedule_has_its_tenant(void)
+{
+    WITH_STORE();
+    TEXT_IS("new +0", schedule_of("put", "a", BEFORE));
+    TEXT_IS("a", value("list", "1", "tenant"));
+    TEXT_IS("replaced +0", put_of("1", "replace", "another"));
+    TEXT_IS("a", value("list", "1", "tenant"));
+    TEXT_IS("moved +0", reschedule("1", SLOT, BEFORE));
+    TEXT_IS("a", value("list", "1", "tenant"));
+    TEXT_IS("changed +0", schedule_of("put", "b", BEFORE));
+    TEXT_IS("kept", schedule_of("set", NULL, BEFORE));
+    TEXT_IS("b", value("list", "1", "tenant"));
+    TEXT_IS("changed +0", schedule_of("put", NULL, BEFORE));
+    TEXT_IS("NULL", value("list", "1", "tenant"));
+    CU_ASSERT(strncmp(schedule_of("put", "", BEFORE), "error", 5) == 0);
+}
