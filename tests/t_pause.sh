@@ -7,7 +7,7 @@
 
 # A worker comes no further while the file `held` is there, however late the pause is heard.
 EACH_RUNS=100
-settings "jobs = { noop = { plugin = \"noop\"; }; slow = { plugin = \"journal\"; batch = 1;
+settings "jobs = { noop = { plugin = \"noop\"; }; slow = { plugin = \"journal\"; batch = 1; timeout = \"5m\";
             settings = { file = \"$TMP/journal\"; pause_us = 10000;
                          hold = \"$TMP/held\"; hold_after = $EACH_RUNS; }; }; }; workers = 2;"
 
