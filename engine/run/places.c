@@ -64,7 +64,7 @@ struct call {
 struct places {
     struct places_options o;
     void *keys;                     /* a tree of them (tsearch), by their texts */
-    TAILQ_HEAD(, place_key) lists[KEY_LISTS];
+    TAILQ_HEAD(keys_in_list, place_key) lists[KEY_LISTS];
     struct place all[PLACES_MOST];
     int counts[PLACE_STATES];
     int64_t renew_us;               /* when the places held are to be renewed; never too late */

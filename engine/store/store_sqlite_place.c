@@ -6,8 +6,9 @@
 /* 0 or an ERR_. */
 static int find_places(struct sqlite_store *db, const char *key, int32_t *most, struct err *err)
 {
+    struct sqlite_places_of_in in = { .key = key };
     struct sqlite_places_of_out row = { 0 };
-    int rc = sqlite_ask(db, err, STATEMENT_PLACES_OF, &row, &(struct sqlite_places_of_in){ .key = key });
+    int rc = sqlite_ask(db, err, STATEMENT_PLACES_OF, &row, &in);
     *most = rc > 0 ? row.places : 1;
     return rc < 0 ? rc : 0;
 }
