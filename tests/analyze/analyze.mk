@@ -23,7 +23,7 @@ ANALYZE_cppcheck = cppcheck --quiet --error-exitcode=1 --std=c11 --language=c \
   '-DVERSION=""' '-DPLUGIN_DIR=""' $<
 
 define analyzer
-$(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags \
+$(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags $(DIALECTS:%=$(BUILD)/sql/%_statements.h) \
     $(wildcard .clang-tidy tests/analyze/* engine/*/*.h bench/*.h include/*/*.h)
 	@mkdir -p $$(@D) && rm -f $$@
 	$$(ANALYZE_$(1))
