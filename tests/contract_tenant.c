@@ -12,25 +12,12 @@ static const char *put_of(const char *key, const char *conflict, const char *ten
     return filed_as(&rows);
 }
 
-static struct scene scene_of_tenants(int n)
-{
-    struct scene scene = { .lease = take(), .n = n };
-    scene.page = read_page(&scene.lease, 10);
-    CU_ASSERT_EQUAL_FATAL(scene.page.n, n);
-    for (int i = 0; i < n; i++) {
-        struct settlement *answer = &scene.answers[atoi(scene.page.checks[i].entity_key) - 1];
-        answer->check = &scene.page.checks[i];
-        answer_done(answer);
-    }
-    return scene;
-}
-
 void a_check_keeps_its_tenant_while_it_waits_and_in_its_runs(void)
 {
     WITH_STORE();
     TEXT_IS("new +0", put_of("1", "keep", odd_tenant));
     TEXT_IS("kept +0", put_of("1", "keep", "another"));
-    struct scene scene = scene_of_tenants(1);
+    struct scene scene = scene_of_slot(1);
     const struct check *check = &scene.page.checks[0];
     TEXT_IS(odd_tenant, check->tenant);
     CU_ASSERT(!check->terms && !check->concurrency_key && !check->origin);
@@ -48,7 +35,7 @@ void a_tenant_comes_beside_a_concurrency_key(void)
     WITH_STORE();
     REPORT("enqueue", "orders", "1", "look", text_of(SLOT), NULL, "keep", NULL, text_of(BEFORE), "2:k\n",
            odd_tenant);
-    struct scene scene = scene_of_tenants(1);
+    struct scene scene = scene_of_slot(1);
     TEXT_IS("2:k\n", scene.page.checks[0].concurrency_key);
     TEXT_IS(odd_tenant, scene.page.checks[0].tenant);
     CU_ASSERT_PTR_NULL(scene.page.checks[0].terms);
@@ -64,7 +51,7 @@ void history_says_whose_a_check_was(void)
     put_of("3", "keep", NULL);
     put_of("4", "keep", "d");
     TEXT_IS("1", resolve("4"));
-    struct scene scene = scene_of_tenants(3);
+    struct scene scene = scene_of_slot(3);
     scene.answers[1].outcome = OUTCOME_FAILED;
     IS(3, settle(&scene).touched);
     scene_end(&scene);
@@ -79,7 +66,7 @@ void retry_puts_a_check_back_for_its_tenant(void)
     WITH_STORE();
     put_of("1", "keep", odd_tenant);
     put_of("2", "keep", NULL);
-    struct scene scene = scene_of_tenants(2);
+    struct scene scene = scene_of_slot(2);
     scene.answers[0].outcome = scene.answers[1].outcome = OUTCOME_FAILED;
     IS(2, settle(&scene).touched);
     scene_end(&scene);
@@ -103,7 +90,7 @@ void a_check_that_begins_anew_keeps_its_tenant(void)
 {
     WITH_STORE();
     put_of("1", "keep", "a");
-    struct scene scene = scene_of_tenants(1);
+    struct scene scene = scene_of_slot(1);
     TEXT_IS("kept +3", put("1", SLOT + 3 * LENGTH, "keep", NOW));
     IS(1, settle(&scene).touched);
     scene_end(&scene);

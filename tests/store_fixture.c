@@ -407,10 +407,14 @@ void answer_again(struct settlement *answer, int64_t at)
 
 struct scene scene_of(int n)
 {
-    struct scene scene = { .n = n };
     for (int i = 1; i <= n; i++)
         TEXT_IS("new +0", put(text_of(i), SLOT, "keep", BEFORE));
-    scene.lease = take();
+    return scene_of_slot(n);
+}
+
+struct scene scene_of_slot(int n)
+{
+    struct scene scene = { .lease = take(), .n = n };
     scene.page = read_page(&scene.lease, SCENE_MAX);
     CU_ASSERT_EQUAL_FATAL(scene.page.n, n);
     for (int i = 0; i < n; i++) {

@@ -93,6 +93,7 @@ struct scene {
     int n;
 };
 struct scene scene_of(int n);
+struct scene scene_of_slot(int n);          /* the same, of `n` checks that are there already */
 void scene_end(struct scene *scene);
 void answer_done(struct settlement *answer);
 void answer_again(struct settlement *answer, int64_t at);
