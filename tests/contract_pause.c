@@ -14,7 +14,7 @@ static const char *outcome_of(struct store_rows rows)
 }
 static const char *pause_job(const char *job)
 {
-    return outcome_of(REPORT("pause", job, NULL, NULL, "why not"));
+    return outcome_of(REPORT("pause", job, NULL, NULL, NULL, "why not"));
 }
 static const char *pause_entity(const char *name)
 {
@@ -169,6 +169,28 @@ void an_entity_that_no_check_has_is_told(void)
     CU_ASSERT_PTR_NOT_NULL(strchr("t1", *cell(&rows, 0, "has_checks")));
     rows = REPORT("pause", NULL, "order", NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL(strchr("f0", *cell(&rows, 0, "has_checks")));
+}
+
+/* Not so one of the entity that stands for it elsewhere. */
+void a_tenant_is_paused_by_its_name(void)
+{
+    WITH_STORE();
+    REPORT("enqueue", "orders", "1", "look", text_of(SLOT), NULL, NULL, NULL, text_of(BEFORE), NULL, "acme");
+    struct store_rows rows = REPORT("pause", NULL, NULL, NULL, "acme", "unpaid");
+    TEXT_IS("paused", cell(&rows, 0, "outcome"));
+    CU_ASSERT_PTR_NOT_NULL(strchr("t1", *cell(&rows, 0, "has_checks")));
+    TEXT_IS("kept", outcome_of(REPORT("pause", NULL, NULL, NULL, "acme")));
+    struct store_pauses p = known(-1);
+    IS(PAUSE_TENANT, p.pauses.all[0].what);
+    TEXT_IS("acme", p.pauses.all[0].name);
+    arena_free(p.arena);
+    rows = REPORT("pauses", NULL, NULL);
+    TEXT_IS("unpaid", cell(&rows, 0, "reason"));
+    rows = REPORT("pause", NULL, NULL, NULL, "orders");
+    CU_ASSERT_PTR_NOT_NULL(strchr("f0", *cell(&rows, 0, "has_checks")));
+    TEXT_IS("resumed", outcome_of(REPORT("resume", NULL, NULL, NULL, "acme")));
+    IS(-1, REPORT("pause", "look", NULL, NULL, "acme").rows);
+    IS(-1, REPORT("pause", NULL, NULL, NULL, "").rows);
 }
 
 /* A copy of the database that is restored has earlier changes, and those to come have numbers that

@@ -244,6 +244,7 @@
     X(paused_checks_are_counted_to_a_bound)                                                                  \
     X(what_is_paused_already_stays_so)                                                                       \
     X(a_schedule_is_paused_by_its_name)                                                                      \
+    X(a_tenant_is_paused_by_its_name)                                                                        \
     X(an_entity_that_no_check_has_is_told)                                                                   \
     X(no_time_comes_to_the_slot_of_a_pause_that_is_on)                                                       \
     X(the_number_of_a_change_is_its_time)                                                                    \

@@ -94,6 +94,23 @@ by_runs() {
     is "$STORE_NAME: and the one after that runs them" "$(number run run.out) $(pending)" "40 0"
 }
 
+of_a_tenant() {
+    a_clean_store
+    fill 30 $HOUR noop
+    fill 10 $HOUR noop "'other ' || n"
+    q "UPDATE {future_job} SET tenant = 'acme' WHERE entity_key LIKE 'other%'"
+    ok "$STORE_NAME: pause of a tenant" "$P" pause --tenant acme --reason unpaid
+    is "$STORE_NAME: a run puts its checks aside, and runs the others" \
+        "$("$P" --json --now $((HOUR + 1)) run 2>/dev/null >run.out; number run run.out) $(paused)" "30 10"
+    has "$STORE_NAME: pauses shows it" "$("$P" pauses)" "tenant  acme"
+    ok "$STORE_NAME: resume of a tenant" "$P" resume --tenant acme --reslot
+    "$P" --quiet --now $((HOUR + 1000)) run
+    "$P" --json --now $((HOUR + 1801)) run 2>/dev/null >run.out
+    is "$STORE_NAME: and they run" "$(number run run.out) $(pending)" "10 0"
+    has "$STORE_NAME: one that is misspelt is told" "$("$P" pause --tenant acne 2>&1)" \
+        "no check of tenant 'acne' is among the next 10,000"
+}
+
 # No report shows the slot of a pause as a time.
 reports() {
     local row
@@ -260,6 +277,7 @@ bad_words() {
 
 on_each_store while_it_runs
 on_each_store by_runs
+on_each_store of_a_tenant
 on_each_store by_a_replay
 on_each_store reports
 on_each_store two_pauses

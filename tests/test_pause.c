@@ -62,6 +62,18 @@ static void a_check_is_held_by_its_schedule(void)
     CU_ASSERT_EQUAL(day_of_terms("a", "words of a later version"), 9);
 }
 
+static void a_check_is_held_by_its_tenant(void)
+{
+    struct pause paused = { SLOT_PAUSES_FROM, PAUSE_TENANT, "acme", true, false };
+    struct pauses one = { .all = &paused, .n = 1 };
+    struct check c = { .entity_name = "acme", .entity_key = "1", .job_exec = "acme" };
+    CU_ASSERT_EQUAL(pauses_find(&one, &c), 0);          /* its entity is paused as one */
+    c.tenant = "another";
+    CU_ASSERT_EQUAL(pauses_find(&one, &c), 0);
+    c.tenant = "acme";
+    CU_ASSERT_EQUAL(pauses_find(&one, &c), SLOT_PAUSES_FROM);
+}
+
 static void a_pause_that_was_resumed_holds_nothing(void)
 {
     struct pause ending = { SLOT_PAUSES_FROM, PAUSE_JOB, "look", false, false };
@@ -124,6 +136,7 @@ static void no_answer_reaches_the_years_of_pauses(void)
 static const struct test tests[] = {
     TEST(a_check_is_held_by_its_job_or_its_entity),
     TEST(a_check_is_held_by_its_schedule),
+    TEST(a_check_is_held_by_its_tenant),
     TEST(of_two_pauses_the_first_holds_it),
     TEST(a_pause_that_was_resumed_holds_nothing),
     TEST(names_are_those_of_the_stores),

@@ -135,9 +135,9 @@ static void other_columns_are_refused_in_words_too(void)
            "UPDATE OR IGNORE prescient_schedules SET every_s = NULL, bias = NULL, cron = '*/0 * * * *' "
            "WHERE name = 'a'");
     SQL_IS("60", "SELECT every_s FROM prescient_schedules");
-    SQL_IS("prescient: what must be job, entity or schedule",
+    SQL_IS("prescient: what must be job, entity, schedule or tenant",
            "INSERT OR IGNORE INTO prescient_pauses (what, name) VALUES ('jobs', 'sync')");
-    SQL_IS("prescient: what must be job, entity or schedule",
+    SQL_IS("prescient: what must be job, entity, schedule or tenant",
            "INSERT OR IGNORE INTO prescient_pauses (name) VALUES ('sync')");
     SQL_IS("prescient: name must have 1 to 1024 bytes and no NUL",
            "INSERT OR IGNORE INTO prescient_pauses (what, name) VALUES ('job', '')");

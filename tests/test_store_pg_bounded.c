@@ -314,8 +314,8 @@ static void the_row_with_a_wrong_time_is_told(void)
 /* ---- behind a lock --------------------------------------------------------------------------- */
 
 /* Each waits for the row that an open transaction of the application has locked. */
-static const struct { const char *name, *params[4]; int n; } changes[] = {
-    { "pause", { "job", NULL, NULL, "why" }, 4 },
+static const struct { const char *name, *params[5]; int n; } changes[] = {
+    { "pause", { "job", NULL, NULL, NULL, "why" }, 5 },
     { "resolve", { "orders", "1", "look", NULL }, 4 },
 };
 

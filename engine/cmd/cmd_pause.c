@@ -1,5 +1,5 @@
-/* prescient pause - lets the checks of a job, an entity or a schedule wait until they are
- * resumed. */
+/* prescient pause - lets the checks of a job, an entity, a schedule or a tenant wait until
+ * they are resumed. */
 #include <string.h>
 #include "../base/utf8.h"
 #include "../rules/field.h"
@@ -11,12 +11,13 @@
 static int pause_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    PAUSED_JOB, PAUSED_ENTITY, PAUSED_SCHEDULE, { "reason", 'r', "TEXT", "why; shown with the pause" }, { 0 }
+    PAUSED_JOB, PAUSED_ENTITY, PAUSED_SCHEDULE, PAUSED_TENANT,
+    { "reason", 'r', "TEXT", "why; shown with the pause" }, { 0 }
 };
 
 const struct command cmd_pause = {
     .name = "pause", .group = COMMAND_PLANS,
-    .args = "--job JOB | --entity ENTITY | --schedule NAME",
+    .args = "--job JOB | --entity ENTITY | --schedule NAME | --tenant NAME",
     .help = "let checks wait until they are resumed",
     .more =
         "Engines hear of it within a second. A check that comes up is not run and not counted as missed; one "
@@ -32,8 +33,11 @@ static void remark_unknown(struct app *app, const struct paused *p, const struct
     if (p->job)
         unknown_job_remark(app, p->job);
     const char *has_checks = rows_value(rows, 0, "has_checks");
-    if (p->entity && !field_is_of_engines(p->entity) && has_checks && strchr("f0", *has_checks))
+    bool has_none = has_checks && strchr("f0", *has_checks);
+    if (p->entity && !field_is_of_engines(p->entity) && has_none)
         app_remark(app, "no check of entity '%.*s' waits at this moment", UTF8_SHOWN(p->entity));
+    if (p->tenant && has_none)
+        app_remark(app, "no check of tenant '%.*s' is among the next 10,000", UTF8_SHOWN(p->tenant));
 }
 
 static int pause_main(struct app *app, const struct args *args)
@@ -43,8 +47,8 @@ static int pause_main(struct app *app, const struct args *args)
     struct store_rows rows;
     if (paused_read(args, &p, &err) < 0)
         return app_usage(app, err.text);
-    const char *params[] = { p.job, p.entity, p.schedule, args_text(args, 'r') };
-    if (app_rows(app, "pause", params, 4, &rows, &err) < 0)
+    const char *params[] = { p.job, p.entity, p.schedule, p.tenant, args_text(args, 'r') };
+    if (app_rows(app, "pause", params, 5, &rows, &err) < 0)
         return app_fail(app, &err);
     remark_unknown(app, &p, &rows);
     if (app->json) {

@@ -7,13 +7,13 @@
 static int resume_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    PAUSED_JOB, PAUSED_ENTITY, PAUSED_SCHEDULE,
+    PAUSED_JOB, PAUSED_ENTITY, PAUSED_SCHEDULE, PAUSED_TENANT,
     { "reslot", 's', NULL, "all checks in the next slot together, not spread over its seconds" }, { 0 }
 };
 
 const struct command cmd_resume = {
     .name = "resume", .group = COMMAND_PLANS,
-    .args = "--job JOB | --entity ENTITY | --schedule NAME",
+    .args = "--job JOB | --entity ENTITY | --schedule NAME | --tenant NAME",
     .help = "run the checks of a pause again",
     .more = "Engines spread the checks that have waited over the seconds of the next slot, a page at a time. "
             "Exit code 1 when it is not paused.",
@@ -29,8 +29,8 @@ static int resume_main(struct app *app, const struct args *args)
     struct store_rows rows;
     if (paused_read(args, &p, &err) < 0)
         return app_usage(app, err.text);
-    const char *params[] = { p.job, p.entity, p.schedule, args_has(args, 's') ? "true" : NULL };
-    if (app_rows(app, "resume", params, 4, &rows, &err) < 0)
+    const char *params[] = { p.job, p.entity, p.schedule, p.tenant, args_has(args, 's') ? "true" : NULL };
+    if (app_rows(app, "resume", params, 5, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
     bool resumed = outcome && !strcmp(outcome, "resumed");

@@ -5,9 +5,11 @@
 
 int paused_read(const struct args *args, struct paused *out, struct err *err)
 {
-    *out = (struct paused){ args_text(args, 'j'), args_text(args, 'e'), args_text(args, 'c') };
-    if (!!out->job + !!out->entity + !!out->schedule != 1)
-        return err_set(err, ERR_INPUT, "expected one of --job JOB, --entity ENTITY and --schedule NAME");
+    *out = (struct paused){ args_text(args, 'j'), args_text(args, 'e'), args_text(args, 'c'),
+                            args_text(args, 't') };
+    if (!!out->job + !!out->entity + !!out->schedule + !!out->tenant != 1)
+        return err_set(err, ERR_INPUT,
+                       "expected one of --job JOB, --entity ENTITY, --schedule NAME and --tenant NAME");
     return 0;
 }
 
@@ -25,5 +27,7 @@ void paused_print(struct app *app, const struct paused *p, const char *words)
         put_thing(app, "entity", p->entity);
     if (p->schedule)
         put_thing(app, "schedule", p->schedule);
+    if (p->tenant)
+        put_thing(app, "tenant", p->tenant);
     fprintf(app->out, " %s\n", words);
 }

@@ -7,7 +7,8 @@
 #include "terms.h"
 
 static const char *const names[PAUSE_WHATS] = {
-    [PAUSE_JOB] = "job", [PAUSE_ENTITY] = "entity", [PAUSE_SCHEDULE] = "schedule"
+    [PAUSE_JOB] = "job", [PAUSE_ENTITY] = "entity", [PAUSE_SCHEDULE] = "schedule",
+    [PAUSE_TENANT] = "tenant"
 };
 
 const char *pause_what_name(enum pause_what what)
@@ -87,6 +88,8 @@ int64_t pauses_find(const struct pauses *p, const struct check *check)
         return 0;
     int64_t slot = first_of(slot_of(p, PAUSE_JOB, check->job_exec),
                             slot_of(p, PAUSE_ENTITY, check->entity_name));
+    if (check->tenant)
+        slot = first_of(slot, slot_of(p, PAUSE_TENANT, check->tenant));
     return p->nschedules && check_recurs(check) ? first_of(slot, slot_of_schedule(p, check->terms)) : slot;
 }
 

@@ -1,4 +1,4 @@
-/* pause.h - which checks wait until they are resumed: those of a job, of an entity, or of a
+/* pause.h - which checks wait until they are resumed: those of a job, an entity, a tenant, or a
  * schedule that is paused. Each pause has a slot of its own, in which its checks wait. Pure: no
  * I/O, no clock. */
 #ifndef PRESCIENT_PAUSE_H
@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include "check.h"
 
-enum pause_what { PAUSE_JOB, PAUSE_ENTITY, PAUSE_SCHEDULE, PAUSE_WHATS };
+enum pause_what { PAUSE_JOB, PAUSE_ENTITY, PAUSE_SCHEDULE, PAUSE_TENANT, PAUSE_WHATS };
 
-/* The name as stores and commands have it: "job", "entity", "schedule". */
+/* The name as stores and commands have it: "job", "entity", "schedule", "tenant". */
 const char *pause_what_name(enum pause_what what);
 enum pause_what pause_what_of(const char *name);        /* PAUSE_WHATS: another word */
 

@@ -1953,21 +1953,25 @@ SELECT f.job_exec, f.id, round(date_part('epoch', f.next_check_at)) AS next_chec
  ORDER BY f.job_exec LIMIT 100
 
 -- name: pause
--- has_checks: whether any check of the entity waits; of a job and a schedule it is not asked.
--- in: job text?, entity text?, schedule text?, reason text?
+-- has_checks: whether any check of the entity waits, or one of the tenant is among the next 10,000;
+-- of others it is not asked.
+-- in: job text?, entity text?, schedule text?, tenant text?, reason text?
 -- out: outcome text, has_checks bool
 -- report: writes prepared
-SELECT prescient.pause(:job, :entity, :schedule, :reason) AS outcome,
-       :entity::text IS NULL OR EXISTS (
+SELECT prescient.pause(:job, :entity, :schedule, :reason, :tenant) AS outcome,
+       (:entity::text IS NULL OR EXISTS (
            SELECT FROM generate_series(0, 63) b (bucket), LATERAL (
                   SELECT FROM prescient.future_job f
-                   WHERE f.bucket = b.bucket AND f.entity_name = :entity LIMIT 1) one) AS has_checks
+                   WHERE f.bucket = b.bucket AND f.entity_name = :entity LIMIT 1) one))
+       AND (:tenant::text IS NULL OR EXISTS (
+           SELECT FROM (SELECT f.tenant FROM prescient.future_job f ORDER BY f.next_check_at LIMIT 10000) f
+            WHERE f.tenant = :tenant)) AS has_checks
 
 -- name: resume
--- in: job text?, entity text?, schedule text?, reslot text?
+-- in: job text?, entity text?, schedule text?, tenant text?, reslot text?
 -- out: outcome text
 -- report: writes prepared
-SELECT prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, false)) AS outcome
+SELECT prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, false), :tenant) AS outcome
 
 -- name: concurrency
 -- in: pattern text?, places text?
@@ -2136,7 +2140,8 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000
 (f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL)::integer AS has_begun,
        EXISTS (SELECT FROM prescient.pause p
                 WHERE p.resumed_at IS NULL AND (p.what, p.name) IN (('schedule', s.name), ('job', s.job_exec),
-                                                                    ('entity', s.entity_name)))::integer
+                                                                    ('entity', s.entity_name),
+                                                                    ('tenant', s.tenant)))::integer
            AS is_paused
 
 -- part: waits_how_narrow

@@ -974,7 +974,7 @@ SELECT {schedule_columns},
        f.check_count > 0 OR f.failure_count > 0 OR f.deferred_at IS NOT NULL AS has_begun,
        EXISTS (SELECT 1 FROM prescient_pause AS p
                 WHERE p.resumed_at_us IS NULL AND (p.what, p.name) IN (VALUES ('schedule', s.name),
-                      ('job', s.job_exec), ('entity', s.entity_name))) AS is_paused,
+                      ('job', s.job_exec), ('entity', s.entity_name), ('tenant', s.tenant))) AS is_paused,
        :clock_us / 1000000 AS clock_at
   FROM prescient_schedule AS s
   LEFT JOIN prescient_future_job AS f
@@ -1009,13 +1009,17 @@ SELECT a.is_active, count(*) AS n,
   FROM amiss AS a GROUP BY a.is_active ORDER BY a.is_active
 
 -- name: pause_look
--- has_checks: whether any check of the entity waits; of a job and a schedule it is not asked.
+-- has_checks: whether any check of the entity waits, or one of the tenant is among the next 10,000;
+-- of others it is not asked.
 -- in: what text, name text?
 -- out: is_on bool, has_checks bool
 SELECT EXISTS (SELECT 1 FROM prescient_pause WHERE what = :what AND name = :name
                AND resumed_at_us IS NULL) AS is_on,
-       :what <> 'entity' OR EXISTS (SELECT 1 FROM prescient_future_job
-                                     WHERE bucket = 0 AND entity_name = :name) AS has_checks
+       CASE :what
+       WHEN 'entity' THEN EXISTS (SELECT 1 FROM prescient_future_job WHERE bucket = 0 AND entity_name = :name)
+       WHEN 'tenant' THEN EXISTS (SELECT 1 FROM (SELECT tenant FROM prescient_future_job
+                                                  ORDER BY next_check_at LIMIT 10000) WHERE tenant = :name)
+       ELSE true END AS has_checks
 
 -- name: pause
 -- in: what text, name text?, reason text?, who text?

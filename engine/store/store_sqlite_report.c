@@ -396,8 +396,8 @@ static const char *who(struct arena *a)
 
 struct thing { const char *what, *name; };
 
-/* Parameters 1 to PAUSE_WHATS are a job, an entity and a schedule. One of them is to be paused or
- * resumed. What is known of it goes to *seen. */
+/* Parameters 1 to PAUSE_WHATS are a job, an entity, a schedule and a tenant. One of them is to be
+ * paused or resumed. What is known of it goes to *seen. */
 static int paused_thing(struct sqlite_store *db, struct store_report *req, struct thing *thing,
                         struct sqlite_pause_look_out *seen)
 {
@@ -410,7 +410,7 @@ static int paused_thing(struct sqlite_store *db, struct store_report *req, struc
         }
     if (given != 1)
         return err_set(&req->call.err, ERR_INPUT,
-                       "%d of job, entity and schedule are given, expected one of them", given);
+                       "%d of job, entity, schedule and tenant are given, expected one of them", given);
     return sqlite_ask(db, &req->call.err, STATEMENT_PAUSE_LOOK, seen, &(struct sqlite_pause_look_in){
         .what = thing->what,
         .name = thing->name,
@@ -443,7 +443,7 @@ static int report_pause(struct sqlite_store *db, struct store_report *req)
     if (seen.is_on)
         return outcome_of(req, "kept", &seen.has_checks);
     struct sqlite_pause_in in = {
-        .what = thing.what, .name = thing.name, .reason = param(req, 4), .who = who(req->arena)
+        .what = thing.what, .name = thing.name, .reason = param(req, PAUSE_WHATS + 1), .who = who(req->arena)
     };
     int64_t made = sqlite_run(db, &req->call.err, STATEMENT_PAUSE, &in);
     return made < 0 ? (int)made : outcome_of(req, "paused", &seen.has_checks);
@@ -459,7 +459,7 @@ static int report_resume(struct sqlite_store *db, struct store_report *req)
     if (!seen.is_on)
         return outcome_of(req, "not_paused", NULL);
     struct sqlite_resume_in in = {
-        .what = thing.what, .name = thing.name, .reslot = param(req, 4), .who = who(req->arena)
+        .what = thing.what, .name = thing.name, .reslot = param(req, PAUSE_WHATS + 1), .who = who(req->arena)
     };
     int64_t ended = sqlite_run(db, &req->call.err, STATEMENT_RESUME, &in);
     return ended < 0 ? (int)ended : outcome_of(req, "resumed", NULL);

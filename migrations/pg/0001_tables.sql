@@ -477,7 +477,7 @@ COMMENT ON TABLE prescient.schedule IS 'What recurs, and by which rule. Its chec
 CREATE TABLE prescient.pause (
     -- The slot in which its checks wait; no time ever comes to it.
     slot_at timestamptz PRIMARY KEY,
-    -- Whose checks are paused: those of a job, an entity or a schedule.
+    -- Whose checks are paused: those of a job, an entity, a schedule or a tenant.
     what text NOT NULL,
     -- Its name.
     name text NOT NULL,
@@ -495,7 +495,7 @@ CREATE TABLE prescient.pause (
     is_reslotted boolean NOT NULL DEFAULT false,
     -- When its last check had left its slot; NULL: it is on, or some checks still leave.
     ended_at timestamptz,
-    CONSTRAINT pause_what CHECK (what IN ('job', 'entity', 'schedule')),
+    CONSTRAINT pause_what CHECK (what IN ('job', 'entity', 'schedule', 'tenant')),
     -- A day from the year 9000 on: that is a slot at every slot length.
     CONSTRAINT pause_slot CHECK (slot_at >= '9000-01-01 00:00:00+00' AND slot_at < '10000-01-01 00:00:00+00'
                                  AND date_part('epoch', slot_at)::bigint % 86400 = 0)

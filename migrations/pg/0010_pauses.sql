@@ -1,4 +1,4 @@
--- 0010_pauses - the checks of a job, an entity or a schedule wait until they are resumed.
+-- 0010_pauses - the checks of a job, an entity, a schedule or a tenant wait until they are resumed.
 --
 -- Each pause has a slot of its own that never begins: a day from the year 9000 on. The engine of a
 -- check that comes up moves it there unrun. The settle locks the pause's row, and moves the check
@@ -17,16 +17,18 @@ LANGUAGE sql SET search_path = pg_catalog, pg_temp AS $$
         ON CONFLICT (name) DO UPDATE
        SET value = greatest(s.value::bigint + 1, excluded.value::bigint)::text $$;
 
--- Which one of the three is given, and its name; an error if that is not one.
-CREATE FUNCTION prescient.require_pause(job text, entity text, schedule text, OUT what text,
-                                        OUT name text)
+-- Which one of the four is given, and its name; an error if that is not one.
+CREATE FUNCTION prescient.require_pause(job text, entity text, schedule text, tenant text,
+                                        OUT what text, OUT name text)
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    what := CASE WHEN job IS NOT NULL THEN 'job' WHEN entity IS NOT NULL THEN 'entity' ELSE 'schedule' END;
-    name := coalesce(job, entity, schedule);
-    IF num_nonnulls(job, entity, schedule) <> 1 THEN
-        RAISE EXCEPTION 'prescient: % of job, entity and schedule are given, expected one of them: '
-                        'prescient.pause(job => ''unshipped_order'')', num_nonnulls(job, entity, schedule)
+    what := CASE WHEN job IS NOT NULL THEN 'job' WHEN entity IS NOT NULL THEN 'entity'
+                 WHEN schedule IS NOT NULL THEN 'schedule' ELSE 'tenant' END;
+    name := coalesce(job, entity, schedule, tenant);
+    IF num_nonnulls(job, entity, schedule, tenant) <> 1 THEN
+        RAISE EXCEPTION 'prescient: % of job, entity, schedule and tenant are given, expected one of them: '
+                        'prescient.pause(job => ''unshipped_order'')',
+                        num_nonnulls(job, entity, schedule, tenant)
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF octet_length(name) NOT BETWEEN 1 AND 1024 THEN
@@ -65,10 +67,11 @@ END $$;
 -- Who pauses or resumes waits until all others have committed who do: they write one number. No
 -- engine waits for them.
 CREATE FUNCTION prescient.pause(job text DEFAULT NULL, entity text DEFAULT NULL,
-                                schedule text DEFAULT NULL, reason text DEFAULT NULL) RETURNS text
+                                schedule text DEFAULT NULL, reason text DEFAULT NULL,
+                                tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    this record := prescient.require_pause(job COLLATE "default", entity, schedule);
+    this record := prescient.require_pause(job COLLATE "default", entity, schedule, tenant);
 BEGIN
     IF octet_length(reason) > 4096 THEN
         RAISE EXCEPTION 'prescient: reason has % bytes, expected at most 4096', octet_length(reason)
@@ -88,16 +91,17 @@ BEGIN
             session_user);
     RETURN 'paused';
 END $$;
-COMMENT ON FUNCTION prescient.pause(text, text, text, text) IS
-    'Lets the checks of a job, of an entity, or of a schedule, wait until they are resumed. Returns '
+COMMENT ON FUNCTION prescient.pause(text, text, text, text, text) IS
+    'Lets the checks of a job, an entity, a schedule or a tenant wait until they are resumed. Returns '
     'paused, or kept when they were paused already.';
 
 -- Its checks are moved by engines, a page at a time, and not by this call.
 CREATE FUNCTION prescient.resume(job text DEFAULT NULL, entity text DEFAULT NULL,
-                                 schedule text DEFAULT NULL, reslot boolean DEFAULT false) RETURNS text
+                                 schedule text DEFAULT NULL, reslot boolean DEFAULT false,
+                                 tenant text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
-    this record := prescient.require_pause(job COLLATE "default", entity, schedule);
+    this record := prescient.require_pause(job COLLATE "default", entity, schedule, tenant);
 BEGIN
     PERFORM prescient.note_pause_change();
     UPDATE prescient.pause p
@@ -105,7 +109,7 @@ BEGIN
      WHERE p.what = this.what AND p.name = this.name AND p.resumed_at IS NULL;
     RETURN CASE WHEN FOUND THEN 'resumed' ELSE 'not_paused' END;
 END $$;
-COMMENT ON FUNCTION prescient.resume(text, text, text, boolean) IS
+COMMENT ON FUNCTION prescient.resume(text, text, text, boolean, text) IS
     'Ends a pause: engines spread its checks over the seconds of the next slot, or with reslot file all '
     'of them under that slot. Returns resumed, or not_paused.';
 

@@ -427,12 +427,12 @@ CREATE TABLE prescient_schedule (
 -- A check has one schedule.
 CREATE UNIQUE INDEX prescient_schedule_check ON prescient_schedule (entity_name, entity_key, job_exec);
 
--- A job, an entity or a schedule whose checks wait until they are resumed (0004_pauses).
+-- A job, an entity, a schedule or a tenant whose checks wait until they are resumed (0004_pauses).
 -- Applications and `prescient pause` write it through the view prescient_pauses. Engines end it.
 CREATE TABLE prescient_pause (
     slot_at INTEGER PRIMARY KEY,            -- the slot in which its checks wait; it never begins
-    what TEXT NOT NULL CONSTRAINT "what must be job, entity or schedule"
-        CHECK (what IN ('job', 'entity', 'schedule')),
+    what TEXT NOT NULL CONSTRAINT "what must be job, entity, schedule or tenant"
+        CHECK (what IN ('job', 'entity', 'schedule', 'tenant')),
     name TEXT NOT NULL CONSTRAINT "name must have 1 to 1024 bytes and no NUL"
         CHECK (length(CAST(name AS BLOB)) BETWEEN 1 AND 1024 AND instr(name, char(0)) = 0),
     reason TEXT CONSTRAINT "reason must have at most 4096 bytes"

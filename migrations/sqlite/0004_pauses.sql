@@ -1,4 +1,4 @@
--- 0004_pauses - the checks of a job, an entity or a schedule wait until they are resumed.
+-- 0004_pauses - the checks of a job, an entity, a schedule or a tenant wait until they are resumed.
 --
 -- Each pause has a slot of its own that never begins: a day from the year 9000 on (221845392000),
 -- which is a slot at every slot length. While the pause is on, an engine that reads one of its
@@ -13,8 +13,8 @@ BEGIN
     SELECT CASE
            WHEN length(CAST(NEW.paused_by AS BLOB)) > 255 OR instr(NEW.paused_by, char(0)) <> 0
            THEN RAISE(ABORT, 'prescient: paused_by must have at most 255 bytes and no NUL')
-           WHEN NEW.what IS NULL OR NEW.what NOT IN ('job', 'entity', 'schedule')
-           THEN RAISE(ABORT, 'prescient: what must be job, entity or schedule')
+           WHEN NEW.what IS NULL OR NEW.what NOT IN ('job', 'entity', 'schedule', 'tenant')
+           THEN RAISE(ABORT, 'prescient: what must be job, entity, schedule or tenant')
            WHEN coalesce(length(CAST(NEW.name AS BLOB)), 0) NOT BETWEEN 1 AND 1024
              OR instr(NEW.name, char(0)) <> 0
            THEN RAISE(ABORT, 'prescient: name must have 1 to 1024 bytes and no NUL')
@@ -51,7 +51,7 @@ SELECT max(slot_at) FROM day;
 
 -- INSERT INTO prescient_pauses (what, name, reason)
 -- VALUES ('job', 'unshipped_order', 'the shop moves'): the checks of the job wait. `what` is job,
--- entity or schedule. paused_by may be given. What is paused already stays as it is.
+-- entity, schedule or tenant. paused_by may be given. What is paused already stays as it is.
 -- UPDATE prescient_pauses SET state = 'ending'
 --  WHERE what = 'job' AND name = 'unshipped_order' AND state = 'on': they are resumed.
 -- is_reslotted = 1 files them under the next slot together; resumed_by may be given.
