@@ -64,7 +64,7 @@ static const char calls[] =
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"
     "       string_agg(a.name || ' => ' || coalesce(CASE WHEN p.proname IN ('pause', 'resume')"
-    "                                                     AND a.name = 'entity' THEN 'NULL' END,"
+    "                                                     AND a.name IN ('entity', 'tenant') THEN 'NULL' END,"
     "                                               v.given, 'o.' || a.name), ', ' ORDER BY a.n))"
     "  FROM pg_proc p, LATERAL (SELECT n, quote_ident(p.proargnames[n]) AS name,"
     "                                  t.oid::regtype::text AS type,"

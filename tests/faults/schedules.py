@@ -144,13 +144,14 @@ WITHOUT_FROM = {True: "substr(%s, 1, instr(replace(%s, ' sought ', ' from ') || 
                 False: "regexp_replace(%s, '( sought [0-9]+)? from [0-9]+$', '')"}
 SNAPSHOT = """
 SELECT s.name, CASE WHEN s.is_active THEN 'on' ELSE 'off' END, count(f.id),
-       coalesce(sum(CASE WHEN {carried} = {rule} THEN 1 ELSE 0 END), 0)
+       coalesce(sum(CASE WHEN {carried} = {rule} THEN 1 ELSE 0 END), 0),
+       min({carried}) || ' in place of ' || min({rule})
   FROM {T}schedule s LEFT JOIN {T}future_job f
        ON f.entity_name = s.entity_name AND f.entity_key = s.entity_key AND f.job_exec = s.job_exec
           AND f.terms IS NOT NULL
  GROUP BY s.name, s.is_active
 UNION ALL
-SELECT f.entity_key || ' ' || f.job_exec, 'none', count(*), 0 FROM {T}future_job f
+SELECT f.entity_key || ' ' || f.job_exec, 'none', count(*), 0, '' FROM {T}future_job f
  WHERE f.terms IS NOT NULL
    AND NOT EXISTS (SELECT 1 FROM {T}schedule s WHERE f.entity_name = s.entity_name
                    AND f.entity_key = s.entity_key AND f.job_exec = s.job_exec)
@@ -166,14 +167,14 @@ def snapshot_sql(store):
 
 def wrong_now(rows):
     """(name, words) of each schedule whose check is not as it must be."""
-    for name, state, checks, with_rule in rows:
+    for name, state, checks, with_rule, rules in rows:
         checks, with_rule = int(checks), int(with_rule)
         if state == "on" and not checks:
             yield name, "is on, and has no check"
         elif state == "on" and checks != 1:
             yield name, "is on, and has %d checks" % checks
         elif state == "on" and with_rule != 1:
-            yield name, "is on, and its check carries another rule"
+            yield name, "is on, and its check carries another rule: " + rules
         elif state == "off" and checks:
             yield name, "is off, and has a check"
         elif state == "none":

@@ -114,7 +114,7 @@ PLANTED = [("minutes", leave_a_minute_out), ("minutes", swap_two_minutes),
 LOOKS = [(("s0", "on", "1", "1"), None), (("s0", "off", "0", "0"), None),
          (("s0", "on", "0", "0"), "is on, and has no check"),
          (("s0", "on", "2", "1"), "is on, and has 2 checks"),
-         (("s0", "on", "1", "0"), "is on, and its check carries another rule"),
+         (("s0", "on", "1", "0"), "is on, and its check carries another rule: a in place of b"),
          (("s0", "off", "1", "1"), "is off, and has a check"),
          (("s0", "none", "1", "0"), "a check has a rule, and no schedule")]
 
@@ -155,7 +155,7 @@ def main():
         if {k for k, _ in found} != {kind}:
             bad.append("%s: planted %s, found %s" % (plant.__name__, kind, found))
     for looked, words in LOOKS:
-        found = [w for _, w in schedules.wrong_now([looked])]
+        found = [w for _, w in schedules.wrong_now([looked + ("a in place of b",)])]
         if found != ([words] if words else []):
             bad.append("look %s: expected %s, found %s" % (looked, words, found))
     for left, n, is_wrong in LEFT:
