@@ -21,7 +21,7 @@ static struct check_rows read_urgent(const struct lease *lease, const char *cons
     r.lease = *lease;
     r.want = 10;
     r.max_bytes = 1 << 20;
-    r.urgent = true;
+    r.what = READ_URGENT;
     r.jobs = jobs;
     r.njobs = njobs;
     IS(0, fixture_call(&r.call));

@@ -67,6 +67,12 @@
     X(a_read_of_urgent_checks_may_be_of_some_jobs_only)                                                      \
     X(late_slots_with_urgent_checks_are_found_beside_the_first_late_one)                                     \
     X(what_was_run_under_leases_that_are_given_back_counts_in_their_slot)                                    \
+    /* contract_small.c */                                                                                   \
+    X(a_slot_says_whether_small_tenants_wait_beside_large_ones)                                              \
+    X(tenants_of_one_size_are_not_small)                                                                     \
+    X(checks_of_no_tenant_are_their_entitys)                                                                 \
+    X(each_bucket_with_small_tenants_is_named_and_brings_them)                                               \
+    X(pages_of_small_tenants_follow_one_another)                                                             \
     /* contract_slot.c */                                                                                    \
     X(opening_a_slot_counts_its_rows_once)                                                                   \
     X(a_slot_that_has_not_begun_is_not_opened)                                                               \

@@ -235,7 +235,7 @@ static void the_urgent_checks_of_all_late_slots_come_before_the_others_of_any(vo
     for (int64_t slot = 200; slot <= 300; slot += 100) {
         struct target *t = targets.first;
         CU_ASSERT_EQUAL(t->slot, slot);
-        CU_ASSERT(t->only_urgent && t->round == ROUND_FIRST);
+        CU_ASSERT(t->only_urgent && t->round == READ_URGENT);
         catchup_tick(&env, &c);
         CU_ASSERT_EQUAL(errands.current.kind, ERRAND_NONE);
         slot_is_over((struct target){ .held_by_others = 1 });

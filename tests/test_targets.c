@@ -210,17 +210,17 @@ static void only_a_sweep_that_left_something_or_took_nothing_has_to_put_off(void
         CU_ASSERT_EQUAL(target_has_to_put_off(&all[i].t), all[i].has);
 }
 
-/* ---- rounds: urgent checks before others ---- */
+/* ---- rounds ---- */
 
 static void a_slot_with_urgent_checks_has_a_first_round_over_all_its_buckets(void)
 {
     struct agenda agenda = { 0 };
     struct targets all = { .agenda = &agenda };
     struct target *t = targets_add(&all, TARGET_SLOT, 900, 0);
-    target_begin_rounds(t, true);
-    CU_ASSERT_EQUAL(t->round, ROUND_FIRST);
+    target_begin_rounds(t, true, 0);
+    CU_ASSERT_EQUAL(t->round, READ_URGENT);
     t->skipped_buckets = 1;
-    t->buckets_of_first_round = 6;
+    t->buckets_of_round = 6;
     CU_ASSERT_EQUAL(target_left_out(t), 7);
     CU_ASSERT_FALSE(target_none_left(t, true));
     CU_ASSERT_PTR_NULL(targets_to_open(&all, 0));       /* a lane still reads urgent checks */
@@ -231,13 +231,41 @@ static void a_slot_with_urgent_checks_has_a_first_round_over_all_its_buckets(voi
     targets_release(&all);
 }
 
-static void a_first_round_is_not_begun_twice(void)
+static void the_round_of_small_tenants_goes_over_their_buckets_only(void)
 {
     struct target t = { .kind = TARGET_SLOT };
-    target_begin_rounds(&t, true);
+    target_begin_rounds(&t, false, 6);
+    CU_ASSERT_EQUAL(t.round, READ_SMALL);
+    CU_ASSERT_EQUAL(target_left_out(&t), ~UINT64_C(6));
+    t.buckets_of_round = 2;
+    CU_ASSERT_EQUAL(target_left_out(&t), ~UINT64_C(4));
+    CU_ASSERT_FALSE(target_none_left(&t, false));
+    CU_ASSERT_EQUAL(t.round, READ_ALL);
+    CU_ASSERT_EQUAL(target_left_out(&t), 0);
+}
+
+static void urgent_checks_come_before_those_of_small_tenants(void)
+{
+    struct target t = { .kind = TARGET_SLOT };
+    target_begin_rounds(&t, true, 6);
+    CU_ASSERT_EQUAL(t.round, READ_URGENT);
+    CU_ASSERT_EQUAL(target_left_out(&t), 0);
+    t.buckets_of_round = 2;
+    CU_ASSERT_FALSE(target_none_left(&t, false));
+    CU_ASSERT_EQUAL(t.round, READ_SMALL);
+    CU_ASSERT_EQUAL(target_left_out(&t), ~UINT64_C(6));
+    CU_ASSERT_FALSE(target_none_left(&t, false));
+    CU_ASSERT_TRUE(target_none_left(&t, false));
+}
+
+static void rounds_are_not_begun_twice(void)
+{
+    struct target t = { .kind = TARGET_SLOT };
+    target_begin_rounds(&t, true, 1);
     target_none_left(&t, false);
-    target_begin_rounds(&t, true);
-    CU_ASSERT_EQUAL(t.round, ROUND_LAST);
+    target_none_left(&t, false);
+    target_begin_rounds(&t, true, 1);
+    CU_ASSERT_EQUAL(t.round, READ_ALL);
 }
 
 static void what_only_moves_checks_has_one_round(void)
@@ -246,43 +274,90 @@ static void what_only_moves_checks_has_one_round(void)
                            { .kind = TARGET_SWEEP, .puts_off = true },
                            { .kind = TARGET_SWEEP, .slot = SLOT_PAUSES_FROM } };
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        target_begin_rounds(&of[i], true);
-        CU_ASSERT_EQUAL(of[i].round, ROUND_LAST);
+        target_begin_rounds(&of[i], true, 1);
+        CU_ASSERT_EQUAL(of[i].round, READ_ALL);
     }
+}
+
+/* What was leased in a round is not given back half done. */
+static void a_target_that_is_not_opened_to_its_end_is_in_its_last_round(void)
+{
+    struct target t = { .kind = TARGET_SLOT }, urgent = { .kind = TARGET_SWEEP, .only_urgent = true };
+    target_begin_rounds(&t, false, 1);
+    target_none_left(&t, true);
+    target_end_opening(&t);
+    CU_ASSERT(t.exhausted && !t.round_ends);
+    CU_ASSERT_EQUAL(t.round, READ_ALL);
+    target_begin_rounds(&urgent, true, 0);
+    target_end_opening(&urgent);
+    CU_ASSERT_EQUAL(urgent.round, READ_URGENT);
 }
 
 /* Another target of the slot follows, and puts off what has to be. */
 static void where_only_urgent_checks_are_wanted_the_first_round_is_all(void)
 {
     struct target t = { .kind = TARGET_SWEEP, .only_urgent = true };
-    target_begin_rounds(&t, true);
+    target_begin_rounds(&t, true, 0);
     CU_ASSERT_TRUE(target_none_left(&t, true));
     t.exhausted = t.left_some = true;
     CU_ASSERT_FALSE(target_has_to_put_off(&t));
 }
 
-static void a_bucket_of_a_first_round_is_parked_until_the_last_one(void)
+static void a_bucket_is_parked_until_the_next_round(void)
 {
     struct target t = { .kind = TARGET_SLOT };
-    target_begin_rounds(&t, true);
-    struct leased_bucket b = { .target = &t, .reads_urgent = true };
-    CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
-    b.exhausted = true;
-    CU_ASSERT(!leased_bucket_has_more(&b) && leased_bucket_is_parked(&b));
-    target_none_left(&t, false);
-    CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
-    leased_bucket_read_all(&b);
+    target_begin_rounds(&t, true, 1);
+    struct leased_bucket b = { .target = &t, .reads = READ_URGENT };
+    for (int rounds = 0; rounds < 2; rounds++) {
+        CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
+        b.exhausted = true;
+        CU_ASSERT(!leased_bucket_has_more(&b) && leased_bucket_is_parked(&b));
+        target_none_left(&t, false);
+        CU_ASSERT(leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
+        leased_bucket_follow_round(&b);
+        CU_ASSERT_EQUAL(b.reads, t.round);
+    }
     CU_ASSERT_TRUE(leased_bucket_has_more(&b));
     b.exhausted = true;
     CU_ASSERT(!leased_bucket_has_more(&b) && !leased_bucket_is_parked(&b));
 }
 
+/* The last round reads what the round of small tenants has passed over, and that one begins behind
+ * the urgent checks, some of which may still run. */
+static void the_round_of_small_tenants_has_a_place_of_its_own_in_a_bucket(void)
+{
+    struct target t = { .round = READ_SMALL };
+    struct leased_bucket b = { .target = &t, .reads = READ_URGENT, .cursor = { 3, -1, 7 } };
+    CU_ASSERT_PTR_EQUAL(leased_bucket_cursor(&b), &b.cursor);
+    leased_bucket_follow_round(&b);
+    CU_ASSERT_PTR_EQUAL(leased_bucket_cursor(&b), &b.small_cursor);
+    CU_ASSERT_EQUAL(b.small_cursor.id, 7);
+    t.round = READ_ALL;
+    leased_bucket_follow_round(&b);
+    CU_ASSERT_PTR_EQUAL(leased_bucket_cursor(&b), &b.cursor);
+}
+
+static void so_many_pages_of_small_tenants_are_enough(void)
+{
+    struct leased_bucket b = { .reads = READ_ALL };
+    CU_ASSERT_FALSE(leased_bucket_note_page(&b));
+    b.reads = READ_SMALL;
+    for (int pages = 1; pages < SMALL_PAGES; pages++)
+        CU_ASSERT_FALSE(leased_bucket_note_page(&b));
+    CU_ASSERT_TRUE(leased_bucket_note_page(&b));
+}
+
 static const struct test tests[] = {
     TEST(a_slot_with_urgent_checks_has_a_first_round_over_all_its_buckets),
-    TEST(a_first_round_is_not_begun_twice),
+    TEST(the_round_of_small_tenants_goes_over_their_buckets_only),
+    TEST(urgent_checks_come_before_those_of_small_tenants),
+    TEST(rounds_are_not_begun_twice),
     TEST(what_only_moves_checks_has_one_round),
+    TEST(a_target_that_is_not_opened_to_its_end_is_in_its_last_round),
     TEST(where_only_urgent_checks_are_wanted_the_first_round_is_all),
-    TEST(a_bucket_of_a_first_round_is_parked_until_the_last_one),
+    TEST(a_bucket_is_parked_until_the_next_round),
+    TEST(the_round_of_small_tenants_has_a_place_of_its_own_in_a_bucket),
+    TEST(so_many_pages_of_small_tenants_are_enough),
     TEST(slots_come_before_second_looks_missed_ones_and_late_slots_oldest_first),
     TEST(a_slot_is_in_the_list_once),
     TEST(slots_that_are_over_are_missed_ones_and_the_oldest_are_left_to_the_sweep),

@@ -14,6 +14,7 @@ enum {
     AHEAD_US = SLAB_US,
     /* A page that waits for so long waits no longer for better priorities. */
     AGED_US = 60 * 1000 * 1000,
+    SLOW_US = 1000,                     /* the mean of a check: a thousand of them last a second */
 };
 
 /* ---- opening ---- */
@@ -60,6 +61,18 @@ void pool_share_note_batches(struct pool *pool, int job, bool batches)
 bool pool_runs_batches(const struct pool *pool, int job)
 {
     return pool->shares[job].batches;
+}
+
+bool pool_is_slow(const struct pool *pool)
+{
+    bool has_run = false;
+    for (int i = 0; i < pool->jobs.n; i++) {
+        const struct pool_share *share = &pool->shares[i];
+        if (share->has_run && share->mean_us >= SLOW_US)
+            return true;
+        has_run = has_run || share->has_run;
+    }
+    return !has_run;
 }
 
 /* ---- what may be given ---- */
@@ -235,6 +248,7 @@ void pool_share_over(struct pool *pool, struct pool_worker *w)
     turns_give(&pool->jobs, w->job, -w->expected_us * w->count);
     give_tenants(pool, w, -w->expected_us);
     int64_t took_us = pool_now_us(pool) - w->given_us;
+    share->has_run = share->has_run || w->end > 0;
     if (w->end > 0)
         share->mean_us += (took_us / w->end - share->mean_us) / MEAN_PART;
     if (share->mean_us < 1)

@@ -69,7 +69,8 @@ struct output_budget {
 enum { POOL_TENANTS = 256 };            /* places: tenants beyond that share them */
 struct pool_share {
     bool batches;                       /* many at a time, so that they do not take their times in turn */
-    int64_t mean_us;                    /* of a check */
+    int64_t mean_us;                    /* of a check; a guess until some have run */
+    bool has_run;
     struct turns tenants;
     int64_t tags[POOL_TENANTS];
 };

@@ -60,7 +60,7 @@ struct leased_bucket *lane_bucket_to_finish(const struct lane *l)
 {
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
-        if (!bucket->npages && bucket->exhausted && !bucket->reads_urgent)
+        if (!bucket->npages && bucket->exhausted && bucket->reads == READ_ALL)
             return bucket;
     }
     return NULL;
@@ -94,6 +94,42 @@ void lane_add_page(struct lane *l, struct leased_bucket *bucket, struct page *pa
     *end = page;
     l->npages++;
     bucket->npages++;
+}
+
+/* In the order in which pages are read. Ids are not enough: a sequence may have been set back. */
+static int by_place(const struct check *a, const struct check *b)
+{
+    if (a->bucket != b->bucket)
+        return a->bucket < b->bucket ? -1 : 1;
+    if (a->priority != b->priority)
+        return a->priority < b->priority ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+/* They are over here, and nothing is settled. */
+static int leave_those_of(const struct page *before, struct page *page)
+{
+    int n = 0;
+    for (int i = 0, k = 0; i < before->rows.n; i++) {
+        const struct check *held = &before->rows.checks[i];
+        while (k < page->rows.n && by_place(&page->rows.checks[k], held) < 0)
+            k++;
+        bool is_same = k < page->rows.n && by_place(&page->rows.checks[k], held) == 0;
+        if (is_same && before->checks[i].state != CHECK_OVER && page_is_unrun(page, k)) {
+            page_over(page, k);
+            n++;
+        }
+    }
+    return n;
+}
+
+int lane_leave_those_read(const struct lane *l, struct page *page)
+{
+    int n = 0;
+    for (const struct page *p = l->pages; p; p = p->following)
+        if (p != page && p->is_of_small && p->bucket == page->bucket)
+            n += leave_those_of(p, page);
+    return n;
 }
 
 static void unlink_page(struct page **list, struct page *page)
@@ -196,9 +232,10 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
         .target = t,
         .settles = &l->settles,
         .cursor = PAGE_START,
+        .small_cursor = PAGE_START,
         .start_until_us = lane_trust_until_us(l),
         .began_us = now_us(l->env),
-        .reads_urgent = t->round != ROUND_LAST,
+        .reads = t->round,
     };
     if (!l->env->clocks->virtual_now)   /* it says nothing of those who file by the real clock */
         bucket->origin = *origin;
@@ -221,15 +258,16 @@ void lane_target_over(struct lane *l, struct target *t)
 
 void lane_look_at_round(const struct lane *l, struct target *t)
 {
-    if (t->round == ROUND_FIRST_ENDS)
-        target_none_left(t, lanes_read_urgent(l->env->lanes, t));
+    if (t->round_ends)
+        target_none_left(t, lanes_read_round(l->env->lanes, t));
 }
 
 void lane_bucket_over(struct lane *l, struct leased_bucket *bucket)
 {
     struct target *t = bucket->target;
-    if (bucket->reads_urgent && bucket->lease.bucket >= 0)
-        t->buckets_of_first_round |= UINT64_C(1) << bucket->lease.bucket;
+    bool was_in_round = bucket->reads != READ_ALL && bucket->reads == t->round;
+    if (was_in_round && bucket->lease.bucket >= 0)
+        t->buckets_of_round |= UINT64_C(1) << bucket->lease.bucket;
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
         if (p->bucket == bucket)
@@ -301,12 +339,12 @@ void lanes_distrust(const struct lanes *lanes)
     }
 }
 
-bool lanes_read_urgent(const struct lanes *lanes, const struct target *t)
+bool lanes_read_round(const struct lanes *lanes, const struct target *t)
 {
     for (int i = 0; i < lanes->n; i++)
         for (int k = 0; k < lanes->all[i].nbuckets; k++) {
             const struct leased_bucket *bucket = lanes->all[i].buckets[k];
-            if (bucket->target == t && bucket->reads_urgent && !bucket->exhausted)
+            if (bucket->target == t && bucket->reads != READ_ALL && leased_bucket_has_more(bucket))
                 return true;
         }
     return false;

@@ -12,7 +12,7 @@ int64_t lane_rests_until(const struct lane *l);
 bool lane_only_puts_off(const struct lane *l);
 /* one that is read to its end and has no page; NULL: none */
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l);
-/* one that has no more urgent checks, and no page, while the first round of its slot goes on */
+/* one that has no more checks of its slot's round, and no page, while that round goes on */
 struct leased_bucket *lane_bucket_to_give_back(const struct lane *l);
 int lane_waiting_checks(const struct lane *l);              /* read, and not given to a worker yet */
 
@@ -32,7 +32,12 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
 void lane_bucket_over(struct lane *l, struct leased_bucket *bucket);
 /* the same, and the log says so: another engine has its lease */
 void lane_bucket_lost(struct lane *l, struct leased_bucket *bucket);
-/* Something of it was read, or given up: its last round begins once no lane reads urgent checks. */
+/* Checks of this page that a page of small tenants holds were read before, and are not run again.
+ * Returns how many. */
+int lane_leave_those_read(const struct lane *l, struct page *page);
+
+/* Something of it was read, or given up: its next round begins once no lane reads checks of this
+ * one. */
 void lane_look_at_round(const struct lane *l, struct target *t);
 /* Reports the target when it is over. */
 void lane_target_over(struct lane *l, struct target *t);
@@ -47,8 +52,8 @@ void lane_set_trust(struct lane *l, struct leased_bucket *bucket, int64_t start_
 /* The store is reachable but rejects writes, so that answers could not be saved either: nothing is
  * started any more, in no lane, before a renewal is taken again. */
 void lanes_distrust(const struct lanes *lanes);
-/* One of them has urgent checks of this target to read, in its first round. */
-bool lanes_read_urgent(const struct lanes *lanes, const struct target *t);
+/* One of them has checks of this target's round to read. */
+bool lanes_read_round(const struct lanes *lanes, const struct target *t);
 /* One of them works under this lease. */
 bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease);
 /* A run has ended: a pool's event. */

@@ -56,8 +56,9 @@ static void begin_open(struct lane *l)
         o->njobs = env->jobs->nnames;
     }
     o->left_out = target_left_out(t);
-    o->urgent = t->round != ROUND_LAST;
-    o->asks_urgent = target_may_have_first_round(t);
+    o->urgent = t->round == READ_URGENT;
+    o->asks_urgent = target_may_have_rounds(t);
+    o->asks_small = o->asks_urgent && pool_is_slow(env->pool);
     o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
     o->watched = l->watched;
     t->is_opening = true;
@@ -70,13 +71,13 @@ static void begin_open(struct lane *l)
 /* Nothing more of it is opened. */
 static void end_opening(struct lane *l, struct target *t)
 {
-    t->exhausted = true;
+    target_end_opening(t);
     lane_target_over(l, t);
 }
 
 static void none_left(struct lane *l, struct target *t)
 {
-    if (target_none_left(t, lanes_read_urgent(l->env->lanes, t)))
+    if (target_none_left(t, lanes_read_round(l->env->lanes, t)))
         end_opening(l, t);
 }
 
@@ -152,8 +153,6 @@ static bool watch_held(struct lane *l, struct target *t, const struct store_open
         lost_reply = lost_reply || is_own;
         held[n++] = o->held[i];
     }
-    if (o->urgent)                      /* others of the slot may be held, too, and are not listed */
-        return lost_reply;
     int64_t now = now_us(l);
     struct watch_terms terms = {
         .owner = env->owner,
@@ -204,9 +203,9 @@ static void end_open(struct lane *l, int rc)
     }
     target_opened(t);
     t->first_open = t->first_open || o->state == SLOT_OPEN;
-    target_begin_rounds(t, o->has_urgent);
-    take_leases(l, t, o);
     bool lost_reply = watch_held(l, t, o);
+    target_begin_rounds(t, o->has_urgent, o->small_buckets);
+    take_leases(l, t, o);
     if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
         none_left(l, t);
 }
@@ -263,8 +262,8 @@ static void end_renew(struct lane *l, int rc)
 static bool reads_own(const struct lane *l, const struct leased_bucket *bucket)
 {
     const struct target *t = bucket->target;
-    return t->left_some && !t->puts_off && !t->is_final && t->kind != TARGET_RESLOT &&
-           !l->env->pausing->pauses.n;
+    return t->left_some && bucket->reads != READ_SMALL && !t->puts_off && !t->is_final &&
+           t->kind != TARGET_RESLOT && !l->env->pausing->pauses.n;
 }
 
 static void begin_read(struct lane *l)
@@ -276,15 +275,14 @@ static void begin_read(struct lane *l)
     l->bucket = bucket;
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
     r->lease = bucket->lease;
-    r->after = bucket->cursor;
+    leased_bucket_follow_round(bucket);
+    r->after = *leased_bucket_cursor(bucket);
+    r->what = bucket->reads;
     r->want = l->env->health->is_degraded ? 1 : s->page;
     if (slot_is_of_pause(bucket->lease.slot) && r->want > PAUSING_PAGE)
         r->want = PAUSING_PAGE;
     r->max_bytes = (size_t)s->page_bytes;
     r->origin = bucket->origin;
-    if (leased_bucket_begins_last_round(bucket))
-        leased_bucket_read_all(bucket);
-    r->urgent = bucket->reads_urgent;
     if (reads_own(l, bucket)) {
         r->jobs = l->env->jobs->names;
         r->njobs = l->env->jobs->nnames;
@@ -380,19 +378,23 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
     const struct lane_env *env = l->env;
     const struct check *last = &rows->checks[rows->n - 1];
     int64_t now = now_us(l);
-    bucket->cursor = (struct page_cursor){ last->bucket, last->priority, last->id };
+    *leased_bucket_cursor(bucket) = (struct page_cursor){ last->bucket, last->priority, last->id };
     bucket->nread += rows->n;
     struct page *page = page_new(rows, job_of, env->jobs, clocks_now(env->clocks, now));
     if (!page) {
         skip_for_want_of_memory(l, bucket);
         return;
     }
+    page->is_of_small = bucket->reads == READ_SMALL;
     lane_add_page(l, bucket, page);
+    if (bucket->reads == READ_ALL)
+        bucket->nread -= lane_leave_those_read(l, page);
     verdict_take_in(env, page, now);
     hold_keyed(l, bucket, page, now);
     if (page->nkeyed)
         lane_set_trust(l, bucket, bucket->start_until_us);
-    bucket->target->is_barren = !page_waiting(page) && !page->counts[CHECK_KEYED] && !bucket->reads_urgent;
+    bucket->target->is_barren = !page_waiting(page) && !page->counts[CHECK_KEYED] &&
+                                bucket->reads == READ_ALL;
     if (!pool_offer(env->pool, page)) {
         skip_for_want_of_memory(l, bucket);
         page_leave_waiting(page);
@@ -417,7 +419,7 @@ static void end_read(struct lane *l, int rc)
     bucket->damaged_reads = 0;
     if (bucket->cursor.id == INT64_MIN)
         bucket->saw_all = r->is_complete;       /* then so do all that come after it */
-    bucket->exhausted = !r->has_more;
+    bucket->exhausted = !r->has_more || leased_bucket_note_page(bucket);
     if (r->ndamaged)
         skip_damaged_rows(l, bucket, r);
     if (slot_is_of_pause(bucket->lease.slot))
@@ -425,7 +427,7 @@ static void end_read(struct lane *l, int rc)
     if (r->page.n > 0)
         take_page(l, bucket, &r->page);
     else
-        bucket->target->is_barren = !bucket->reads_urgent;
+        bucket->target->is_barren = bucket->reads == READ_ALL;
     check_rows_free(&r->page);
     lane_look_at_round(l, bucket->target);
 }

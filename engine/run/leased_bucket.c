@@ -36,22 +36,31 @@ void leased_bucket_skip_rest(struct leased_bucket *b)
 
 bool leased_bucket_is_parked(const struct leased_bucket *b)
 {
-    return b->reads_urgent && b->exhausted && b->target->round != ROUND_LAST;
+    return b->reads != READ_ALL && b->exhausted && b->reads == b->target->round;
 }
 
-bool leased_bucket_begins_last_round(const struct leased_bucket *b)
+void leased_bucket_follow_round(struct leased_bucket *b)
 {
-    return b->reads_urgent && b->target->round == ROUND_LAST;
-}
-
-void leased_bucket_read_all(struct leased_bucket *b)
-{
-    b->reads_urgent = b->exhausted = false;
+    if (b->reads == READ_ALL || b->reads == b->target->round)
+        return;
+    b->reads = b->target->round;
+    b->small_cursor = b->cursor;        /* urgent ones before it may still run */
+    b->exhausted = false;
 }
 
 bool leased_bucket_has_more(const struct leased_bucket *b)
 {
-    return !b->exhausted || leased_bucket_begins_last_round(b);
+    return !b->exhausted || (b->reads != READ_ALL && b->reads != b->target->round);
+}
+
+bool leased_bucket_note_page(struct leased_bucket *b)
+{
+    return b->reads == READ_SMALL && ++b->nsmall_pages == SMALL_PAGES;
+}
+
+struct page_cursor *leased_bucket_cursor(struct leased_bucket *b)
+{
+    return b->reads == READ_SMALL ? &b->small_cursor : &b->cursor;
 }
 
 bool leased_bucket_is_complete(const struct leased_bucket *b)

@@ -8,7 +8,11 @@
 #include "../store/store_slot.h"
 #include "targets.h"
 
-enum { UNKNOWN_JOBS_MAX = 32, ROUNDS_MAX = 100 };
+enum {
+    UNKNOWN_JOBS_MAX = 32,
+    ROUNDS_MAX = 100,
+    SMALL_PAGES = 16,       /* of small tenants, in their round: each of these reads searches the bucket */
+};
 
 struct leased_bucket {
     struct lease lease;
@@ -20,8 +24,11 @@ struct leased_bucket {
     /* checks read, and those of them that a settle is known to have written */
     int64_t nread, ntouched;
     bool exhausted;                 /* the last read found no more */
-    /* it was taken in its target's first round (targets.h), and no other checks were read yet */
-    bool reads_urgent;
+    /* The round of its target (targets.h) whose checks are read. In that of small tenants behind a
+     * place of its own: the last round begins where the urgent checks end. */
+    enum read_what reads;
+    struct page_cursor small_cursor;
+    int nsmall_pages;
     /* From some read on, only checks of jobs that can be run here were read. The others stay, and
      * what came in meanwhile is the second look's. */
     bool reads_own;
@@ -49,13 +56,15 @@ void leased_bucket_skip_job(struct leased_bucket *b, const char *job);
 /* No more of it is read. */
 void leased_bucket_skip_rest(struct leased_bucket *b);
 
-/* It has no more urgent checks, and its first round goes on. */
+/* It has no more checks of this round, which goes on and is not the last. */
 bool leased_bucket_is_parked(const struct leased_bucket *b);
-/* It is still there when the first round of its target is over: the others are read behind its
- * urgent checks. */
-bool leased_bucket_begins_last_round(const struct leased_bucket *b);
-void leased_bucket_read_all(struct leased_bucket *b);
+/* Goes on with its target's round, if that has begun meanwhile. */
+void leased_bucket_follow_round(struct leased_bucket *b);
 bool leased_bucket_has_more(const struct leased_bucket *b);
+/* A page was read. True: so many of small tenants are enough before the others. */
+bool leased_bucket_note_page(struct leased_bucket *b);
+/* Behind which row the next page begins. */
+struct page_cursor *leased_bucket_cursor(struct leased_bucket *b);
 
 /* All that will ever be filed there was read, and all of it is known to be written down. */
 bool leased_bucket_is_complete(const struct leased_bucket *b);

@@ -41,7 +41,7 @@ bool plan_add_urgent_target(const struct plan_env *env, int64_t slot)
     struct target *t = add(env, TARGET_SWEEP, slot);
     if (!t)
         return false;
-    target_begin_rounds(t, true);
+    target_begin_rounds(t, true, 0);
     t->only_urgent = true;
     return true;
 }

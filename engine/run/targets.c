@@ -104,7 +104,7 @@ struct target *targets_to_open(const struct targets *all, int64_t now_us)
     for (struct target *t = all->first; t; t = t->following) {
         is_locked = is_locked || (t->kind == TARGET_SLOT && t->locked_since_us);
         bool meets_the_same = t->kind == TARGET_MISSED && is_locked;
-        bool waits = t->is_opening || t->retry_us > now_us || t->round == ROUND_FIRST_ENDS;
+        bool waits = t->is_opening || t->retry_us > now_us || t->round_ends;
         if (t->exhausted || waits || meets_the_same)
             continue;
         if (first && (t->kind != first->kind || t->puts_off != first->puts_off))
@@ -144,30 +144,50 @@ void target_opened(struct target *t)
     t->early_since_us = t->locked_since_us = 0;
 }
 
-bool target_may_have_first_round(const struct target *t)
+bool target_may_have_rounds(const struct target *t)
 {
     bool only_moves = t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
     return !only_moves && !t->began_rounds && !t->puts_off;
 }
 
-void target_begin_rounds(struct target *t, bool has_urgent)
+static enum read_what round_of_small(const struct target *t)
 {
-    if (has_urgent && target_may_have_first_round(t))
-        t->round = ROUND_FIRST;
+    return t->small_buckets ? READ_SMALL : READ_ALL;
+}
+
+void target_begin_rounds(struct target *t, bool has_urgent, uint64_t small_buckets)
+{
+    if (target_may_have_rounds(t)) {
+        t->small_buckets = small_buckets;
+        t->round = has_urgent ? READ_URGENT : round_of_small(t);
+    }
     t->began_rounds = true;
 }
 
-bool target_none_left(struct target *t, bool reads_urgent)
+bool target_none_left(struct target *t, bool is_read)
 {
-    if (t->only_urgent || t->round == ROUND_LAST)
+    if (t->only_urgent || t->round == READ_ALL)
         return true;
-    t->round = reads_urgent ? ROUND_FIRST_ENDS : ROUND_LAST;
+    t->round_ends = is_read;
+    if (is_read)
+        return false;
+    t->round = t->round == READ_URGENT ? round_of_small(t) : READ_ALL;
+    t->buckets_of_round = 0;
     return false;
+}
+
+void target_end_opening(struct target *t)
+{
+    t->exhausted = true;
+    t->round_ends = false;
+    if (!t->only_urgent)
+        t->round = READ_ALL;
 }
 
 uint64_t target_left_out(const struct target *t)
 {
-    return t->skipped_buckets | (t->round == ROUND_LAST ? 0 : t->buckets_of_first_round);
+    uint64_t beside = t->round == READ_SMALL ? ~t->small_buckets : 0;
+    return t->skipped_buckets | t->buckets_of_round | beside;
 }
 
 void target_bucket_over(struct target *t, const struct pass_counts *counts)

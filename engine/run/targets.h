@@ -11,22 +11,25 @@
  * was there for it has not begun it. */
 enum target_kind { TARGET_SLOT, TARGET_RELOOK, TARGET_MISSED, TARGET_SWEEP, TARGET_RESLOT };
 
-/* A slot that is split, and has urgent checks (priority below 0), is run in two rounds. The first
- * goes over its buckets and reads only those checks. A bucket that has no more of them is given
- * back, unfinished, or kept while some of them run. Once none is left to be read, the last round
- * runs all that is there, and only that one finishes buckets. An engine that dies in between leaves
- * nothing to be cleared up: who comes then has a first round of its own. */
-enum target_round { ROUND_LAST, ROUND_FIRST, ROUND_FIRST_ENDS };    /* ENDS: no bucket is left to take */
+/* A slot has rounds: one for urgent checks (priority below 0) if it is split and has some, one for
+ * checks of small tenants if it has these beside others (store_slot.h) and is slow, and the last.
+ * The rounds before the last go over buckets and read only such checks. A bucket that has no more
+ * of them is given back, unfinished, or kept while some of them run. Once none is left to be read,
+ * the next round begins. The last one runs all that is there, and only that one finishes buckets.
+ * An engine that dies in between leaves nothing to be cleared up: who comes then has rounds of its
+ * own. */
 
 struct target {
     enum target_kind kind;
     int64_t slot;
-    enum target_round round;
+    enum read_what round;           /* what is read in this one; READ_ALL: it is the last */
+    bool round_ends;                /* no bucket is left to take in it */
     bool began_rounds;              /* it was opened, and what rounds it has is known */
+    uint64_t small_buckets;         /* a bit each: those that the round of small tenants goes over */
     /* Its first round is all: the sweep takes the urgent checks of all late slots before the others
      * of any, which then are another target's. */
     bool only_urgent;
-    uint64_t buckets_of_first_round;    /* a bit each: those that it has been over */
+    uint64_t buckets_of_round;      /* a bit each: those that this round has been over */
     int64_t began_us;               /* monotonic */
     bool is_opening;                /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
@@ -97,12 +100,15 @@ bool target_is_nearly_due(struct target *t, int64_t now_us);
 void target_opened(struct target *t);
 
 /* Only once, and only of some kinds. */
-bool target_may_have_first_round(const struct target *t);
-/* It was opened; its first round begins if it may have one and has urgent checks. */
-void target_begin_rounds(struct target *t, bool has_urgent);
-/* None of its leases is left to take in this round. `reads_urgent`: some lane still reads urgent
- * checks of it. True when nothing more of it is opened. */
-bool target_none_left(struct target *t, bool reads_urgent);
+bool target_may_have_rounds(const struct target *t);
+/* It was opened: its rounds begin, if it may have any. */
+void target_begin_rounds(struct target *t, bool has_urgent, uint64_t small_buckets);
+/* None of its leases is left to take in this round. `is_read`: some lane still reads checks of this
+ * round. True when nothing more of it is opened. */
+bool target_none_left(struct target *t, bool is_read);
+/* Nothing more of it is opened, at the end of its last round or before: what our lanes have leased
+ * is run to its end. */
+void target_end_opening(struct target *t);
 /* Buckets that an open is not to take: a bit each. */
 uint64_t target_left_out(const struct target *t);
 

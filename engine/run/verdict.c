@@ -280,6 +280,14 @@ static enum way way_of_recurring(const struct lane_env *env, struct page *page, 
     return page->bucket->target->puts_off ? WAY_UNKNOWN_JOB : WAY_LEAVE;
 }
 
+/* It stays where it is, and is counted in the last round, which reads it again. */
+static bool is_left_to_last_round(const struct page *page, enum way way)
+{
+    static const bool stays[] = { [WAY_STAY] = true, [WAY_OTHER_ENGINE] = true, [WAY_IMPOSSIBLE] = true,
+                                  [WAY_LEAVE] = true, [WAY_MOVED_ON] = false };
+    return page->is_of_small && stays[way];
+}
+
 static void take_in(const struct lane_env *env, struct page *page, int i, int64_t now_us)
 {
     struct leased_bucket *bucket = page->bucket;
@@ -287,6 +295,10 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
     enum way way = way_of(env, bucket, c, page->checks[i].job, now_us);
     if (way == WAY_RUN && c->terms)
         way = way_of_recurring(env, page, i, now_us);
+    if (is_left_to_last_round(page, way)) {
+        page_over(page, i);
+        return;
+    }
     switch (way) {
     case WAY_RUN:
     case WAY_MOVED_ON:
@@ -325,7 +337,8 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
 void verdict_take_in(const struct lane_env *env, struct page *page, int64_t now_us)
 {
     for (int i = 0; i < page->rows.n; i++)
-        take_in(env, page, i, now_us);
+        if (page_is_unrun(page, i))
+            take_in(env, page, i, now_us);
 }
 
 /* ---- answers ---- */

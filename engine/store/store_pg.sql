@@ -4,7 +4,7 @@
 -- and makes C structs of parameters and columns. build/sql/pg/ has each statement as it is sent. A
 -- lock timeout is set inside its statement, before the first lock, and for this transaction only.
 -- It is no session setting, so a pooler may run every transaction in another session.
--- forms: relaxed slot skip mixed fine paused large degraded narrow present own once urgent
+-- forms: relaxed slot skip mixed fine paused large degraded narrow present own once urgent small
 
 -- ---- the path -----------------------------------------------------------------------------------
 
@@ -205,6 +205,29 @@ EXISTS (SELECT FROM generate_series(0, 63) b (bucket) WHERE {bucket_has_urgent})
 -- part: has_urgent_degraded
 false
 
+-- part: tenant_of
+-- Whose a check is: its entity's, where nobody has said it.
+coalesce(f.tenant, f.entity_name) COLLATE "C"
+
+-- part: small_buckets
+0::bigint
+
+-- part: small_buckets_small
+-- A bit for each bucket in which some tenants are small (store_slot.h), and others are not.
+(SELECT coalesce(bit_or(1::bigint << b.bucket), 0)
+   FROM generate_series(0, 63) b (bucket),
+        LATERAL (SELECT max(t.n) AS most, min(t.n) AS fewest, greatest(4, sum(t.n) / 16) AS few
+                   FROM (SELECT count(*) AS n
+                           FROM (SELECT f.tenant, f.entity_name FROM prescient.future_job f
+                                  WHERE f.next_check_at = :slot AND f.bucket >= b.bucket
+                                    AND f.bucket <= CASE slot.split WHEN 1 THEN 63 ELSE b.bucket END
+                                  ORDER BY f.bucket, f.priority, f.id LIMIT :small_look) f
+                          GROUP BY {tenant_of}) t) c
+  WHERE (slot.split > 1 OR b.bucket = 0) AND c.most > c.few AND c.fewest <= c.few)
+
+-- part: small_buckets_degraded_small
+0::bigint
+
 -- part: is_resumed
 -- The slot of a pause never begins. It is opened when the pause was resumed, until it is over:
 -- end_pauses() does not end it meanwhile.
@@ -231,14 +254,15 @@ EXISTS (SELECT FROM prescient.pause p
 -- Buckets are listed apart from the looks into them: the planner expects thousands of buckets, and
 -- took as many looks for so dear that the server compiled the statement at each call (jit).
 --
--- has_urgent: the slot is split, and has checks with a priority below 0, if :asks_urgent.
--- forms: degraded
+-- has_urgent: the slot is split, and has checks with a priority below 0, if :asks_urgent. In the
+-- form `small` small_buckets is filled in.
+-- forms: degraded small
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
 -- in: watched_tokens int8[], watched_until_us timestamptz[], odd int4, start int4,
--- in: now timestamptz?, left_out int8, urgent bool, asks_urgent bool
+-- in: now timestamptz?, left_out int8, urgent bool, asks_urgent bool, small_look int4
 -- out: part int4, bucket int4, owner uuid?, token int8, expires_us timestamptz, number int8,
--- out: has_day bool, incarnation int8, has_urgent bool
+-- out: has_day bool, incarnation int8, has_urgent bool, small_buckets int8
 WITH setup AS MATERIALIZED (
     SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout
      WHERE CASE WHEN :slot >= '9000-01-01 00:00:00+00' AND :slot < '10000-01-01 00:00:00+00'
@@ -299,17 +323,18 @@ SELECT 0 AS part, split::integer AS bucket, NULL::uuid AS owner,
            ELSE 0 END::bigint AS token,
        clock_timestamp() AS expires_us, pending AS number,
        prescient.history_day_is_there(prescient.utc_day(clock_timestamp())) AS has_day,
-       0::bigint AS incarnation, :asks_urgent AND split > 1 AND {has_urgent} AS has_urgent
+       0::bigint AS incarnation, :asks_urgent AND split > 1 AND {has_urgent} AS has_urgent,
+       {small_buckets} AS small_buckets
   FROM slot
 UNION ALL
-SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation}, false
+SELECT 1, bucket, owner, token, expires_at, pg_current_xact_id()::text::bigint, true, {incarnation}, false, 0
   FROM taken
 UNION ALL
-SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0, false
+SELECT 2, h.bucket, h.owner, h.token, h.expires_at, 0, true, 0, false, 0
   FROM held h WHERE h.bucket IN (SELECT w.bucket FROM wanted w)
        AND h.bucket NOT IN (SELECT t.bucket FROM taken t)
 UNION ALL
-SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0, false WHERE NOT EXISTS (SELECT FROM setup)
+SELECT 3, 0, NULL, 0, clock_timestamp(), 0, true, 0, false, 0 WHERE NOT EXISTS (SELECT FROM setup)
 
 -- name: renew
 -- in: slots timestamptz[], buckets int4[], owners uuid[], tokens int8[], lease_s int4,
@@ -465,10 +490,11 @@ false
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
 -- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
 -- `large` the page begins with a large payload, and sizes are summed up. In the form `own` it has
--- only rows of :jobs, in the form `urgent` only those with a priority below 0.
--- forms: slot large degraded own urgent
+-- only rows of :jobs, in the form `urgent` only those with a priority below 0, in the form `small`
+-- only those of small tenants (store_slot.h).
+-- forms: slot large degraded own urgent small
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
--- in: incarnation int8, jobs text[]
+-- in: incarnation int8, jobs text[], small_look int4
 -- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
 -- out: payload json?, aside text?, bucket int4, is_complete bool
@@ -506,16 +532,7 @@ g.bucket, g.priority, g.id
 
 -- part: range_of_bucket
 f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id)
-
--- part: range_of_bucket_own
-f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND {is_own}
-
--- part: range_of_bucket_urgent
-f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND f.priority < 0
-
--- part: range_of_bucket_own_urgent
-f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priority, :id) AND f.priority < 0
-    AND {is_own}
+    AND {is_of_jobs} AND {is_of_priority} AND {is_of_tenant}
 
 -- part: range_of_page_slot
 {range_of_slot}
@@ -523,21 +540,45 @@ f.next_check_at = :slot AND f.bucket = :bucket AND (f.priority, f.id) > (:priori
 
 -- part: range_of_slot
 f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id)
+    AND {is_of_jobs} AND {is_of_priority} AND {is_of_tenant}
 
--- part: range_of_slot_own
-f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND {is_own}
+-- part: is_of_jobs
+true
 
--- part: range_of_slot_urgent
-f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND f.priority < 0
-
--- part: range_of_slot_own_urgent
-f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, :id) AND f.priority < 0
-    AND {is_own}
+-- part: is_of_jobs_own
+{is_own}
 
 -- part: is_own
--- Of one of :jobs. Not as a condition of an index: in the one of names all that waits in the bucket
--- would be searched.
+-- Not as a condition of an index: in the one of names all that waits in the bucket would be
+-- searched.
 ((f.job_exec = ANY (:jobs)) IS TRUE)
+
+-- part: is_of_priority
+true
+
+-- part: is_of_priority_urgent
+f.priority < 0
+
+-- part: is_of_tenant
+true
+
+-- part: is_of_tenant_small
+-- Not as a join: without statistics one was made that looked once for each row.
+((f.id IN (SELECT t.id
+             FROM (SELECT f.id, count(*) OVER (PARTITION BY {tenant_of}) AS n, count(*) OVER () AS of_all
+                     FROM (SELECT f.id, f.tenant, f.entity_name FROM prescient.future_job f
+                            WHERE {bucket_to_look_at} ORDER BY f.bucket, f.priority, f.id
+                            LIMIT :small_look) f) t
+            WHERE t.n <= greatest(4, t.of_all / 16))) IS TRUE)
+
+-- part: is_of_tenant_degraded_small
+false
+
+-- part: bucket_to_look_at
+f.next_check_at = :slot AND f.bucket = :bucket
+
+-- part: bucket_to_look_at_slot
+f.next_check_at = :slot
 
 -- part: payload
 CASE WHEN {is_left_out} THEN NULL ELSE f.payload END

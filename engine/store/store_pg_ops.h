@@ -8,6 +8,9 @@
 
 #define PG_SEND_AGAIN 1         /* from `receive`: send the operation's statements again */
 
+/* Small tenants are looked for among so many rows of a bucket. */
+enum { PG_SMALL_LOOK = 5000 };
+
 struct pg_operation {
     /* queues the statements; false: out of memory */
     bool (*send)(struct pg_store *pg, struct store_call *call);

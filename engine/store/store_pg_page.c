@@ -39,6 +39,8 @@ static bool send_kept(struct pg_store *pg, const struct store_read_page *r)
     return pg_send(pg, PG_KEPT, &(struct pg_kept_in){ .places = { n, pg->lock_places + r->page.n } });
 }
 
+static const unsigned form_of[] = { [READ_URGENT] = PG_FORM_URGENT, [READ_SMALL] = PG_FORM_SMALL };
+
 static bool read_page_send(struct pg_store *pg, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
@@ -47,10 +49,10 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
     unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
     unsigned large = pg->large_rows ? PG_FORM_LARGE : 0;
     unsigned own = r->jobs ? PG_FORM_OWN : 0;
-    unsigned urgent = r->urgent ? PG_FORM_URGENT : 0;
+    unsigned what = form_of[r->what];
     int64_t share = share_of(r);
     int64_t xid = r->origin.xid ? r->origin.xid : INT64_MAX;
-    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | large | own | urgent, &(struct pg_read_page_in){
+    bool sent = pg_send_form(pg, PG_READ_PAGE, slot | large | own | what, &(struct pg_read_page_in){
         .slot = r->lease.slot,
         .bucket = bucket_after(&r->lease, &r->after),
         .priority = r->after.priority,
@@ -60,6 +62,7 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
         .xid = xid,
         .incarnation = r->origin.incarnation,
         .jobs = { r->njobs, r->jobs },
+        .small_look = PG_SMALL_LOOK,
     });
     return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }

@@ -36,7 +36,7 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
     struct lease_columns w;
     if (!spread_leases(pg->arena, o->watched, o->nwatched, &w))
         return false;
-    return pg_send(pg, PG_OPEN_SLOT, &(struct pg_open_slot_in){
+    return pg_send_form(pg, PG_OPEN_SLOT, o->asks_small ? PG_FORM_SMALL : 0, &(struct pg_open_slot_in){
         .slot = o->slot,
         .split_at = o->split_at,
         .owner = o->owner,
@@ -57,6 +57,7 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
         .left_out = (int64_t)o->left_out,
         .urgent = o->urgent,
         .asks_urgent = o->asks_urgent,
+        .small_look = PG_SMALL_LOOK,
     });
 }
 
@@ -76,6 +77,7 @@ static bool read_open_slot_row(struct pg_store *pg, struct store_open_slot *o, i
     if (row.part == 0) {
         o->split = row.bucket;
         o->has_urgent = row.has_urgent;
+        o->small_buckets = (uint64_t)row.small_buckets;
         o->state = (enum slot_state)row.token;
         o->rows = row.number;
     } else if (row.part == 1 && o->ntaken < BUCKETS) {

@@ -65,6 +65,7 @@ struct store_open_slot {
     uint64_t left_out;  /* a bit for each bucket of a split slot: take no lease of these */
     bool urgent;        /* of a split slot: only of buckets that have checks with a priority below 0 */
     bool asks_urgent;   /* whether it has any: `has_urgent` */
+    bool asks_small;    /* where it has checks of small tenants: `small_buckets` */
     /* leases of others that did not change for the lease time, by our own clock */
     const struct lease *watched;
     int nwatched;
@@ -73,6 +74,9 @@ struct store_open_slot {
     enum slot_state state;
     int split;                              /* 1 or 64 */
     bool has_urgent;                        /* it is split, and has checks with a priority below 0 */
+    /* a bit for each bucket that holds checks of small tenants beside those of others; bit 0 for a
+     * slot that is one lease */
+    uint64_t small_buckets;
     /* how many rows the slot had when this call opened it, at most split_at + 1; -1: it was open */
     int64_t rows;
     struct lease taken[BUCKETS];
@@ -111,6 +115,11 @@ struct store_release {
 struct page_cursor { int32_t bucket, priority; int64_t id; };      /* the last row read */
 #define PAGE_START { .bucket = INT32_MIN, .priority = INT32_MIN, .id = INT64_MIN }
 
+/* Which rows a read brings. A tenant is small in a bucket (or in a slot that is one lease) if it
+ * has a sixteenth of its rows at most, or four; of a bucket with very many rows the first ones are
+ * looked at. A check of no tenant is its entity's. A read of small tenants is of any job. */
+enum read_what { READ_ALL, READ_URGENT /* a priority below 0 */, READ_SMALL /* of small tenants */ };
+
 /* Reads rows of a leased (slot, bucket) that come after `after`, in the order (bucket, priority,
  * id): at most `want` rows and about `max_bytes` bytes, but at least one row; of a split slot one
  * bucket. No rows: there are none after `after`. It is a plain read that begins after the lease was
@@ -131,7 +140,7 @@ struct store_read_page {
     size_t max_bytes;
     const char *const *jobs;        /* only rows of these; NULL: of all jobs */
     int njobs;
-    bool urgent;                    /* only rows with a priority below 0 */
+    enum read_what what;
     struct lease_origin origin;     /* of the lease */
     /* out */
     struct check_rows page;         /* the caller frees it; empty after a failure */

@@ -208,6 +208,36 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
    AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))
  ORDER BY priority, id LIMIT :want
 
+-- name: read_page_small
+-- The same, of small tenants (store_slot.h) only: of the first :look rows of the slot.
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4, look int4
+-- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
+-- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
+-- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?,
+-- out: tenant text?
+{page_columns}
+  FROM prescient_future_job
+ WHERE {range_of_page}
+   AND +id IN (SELECT id FROM {first_of_slot}
+                WHERE tenant IN (SELECT tenant FROM {tenants_of_slot} WHERE n <= max(4, of_all / 16)))
+ ORDER BY priority, id LIMIT :want
+
+-- name: has_small
+-- Whether some tenants are small in the slot (store_slot.h), and others are not.
+-- in: slot timestamptz, look int4
+-- out: yes bool
+SELECT coalesce(max(n) > max(4, max(of_all) / 16) AND min(n) <= max(4, max(of_all) / 16), false) AS yes
+  FROM {tenants_of_slot}
+
+-- part: tenants_of_slot
+(SELECT tenant, count(*) AS n, sum(count(*)) OVER () AS of_all
+   FROM {first_of_slot} GROUP BY tenant)
+
+-- part: first_of_slot
+-- Whose a check is: its entity's, where nobody has said it.
+(SELECT id, coalesce(tenant, entity_name) AS tenant FROM prescient_future_job
+  WHERE next_check_at = :slot AND bucket = 0 ORDER BY priority, id LIMIT :look)
+
 -- name: plan
 -- in: slot timestamptz, after_priority int4, after_id int8, want int4
 -- out: id int4, parent int4, notused int4, detail text

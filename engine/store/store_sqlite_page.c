@@ -107,11 +107,20 @@ static int fill_page(struct sqlite_store *db, struct store_read_page *req, sqlit
     return rc;
 }
 
-/* Begins to read. The columns of both statements are the same. */
+/* Begins to read. The columns of these statements are the same. */
 static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, const char *jobs,
                         sqlite3_stmt **row)
 {
-    if (jobs || req->urgent)
+    if (req->what == READ_SMALL)
+        return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_SMALL,
+                            &(struct sqlite_read_page_small_in){
+            .slot = req->lease.slot,
+            .after_priority = req->after.priority,
+            .after_id = req->after.id,
+            .want = req->want,
+            .look = SQLITE_SMALL_LOOK,
+        });
+    if (jobs || req->what == READ_URGENT)
         return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_SOME,
                             &(struct sqlite_read_page_some_in){
             .slot = req->lease.slot,
@@ -119,7 +128,7 @@ static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, co
             .after_id = req->after.id,
             .want = req->want,
             .jobs = jobs,
-            .below = req->urgent ? 0 : INT64_MAX,
+            .below = req->what == READ_URGENT ? 0 : INT64_MAX,
         });
     return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
         .slot = req->lease.slot,

@@ -169,6 +169,24 @@ static int look_and_take(struct sqlite_store *db, struct store_open_slot *req, s
     return wanted && req->want > 0 ? take_lease(db, req) : 0;
 }
 
+/* The slot is one lease, which the first bit stands for. A damaged block keeps this look from its
+ * rows, and not the reads before it. */
+static int look_for_small(struct sqlite_store *db, struct store_open_slot *req)
+{
+    struct sqlite_has_small_out row = { 0 };
+    struct sqlite_has_small_in in = { .slot = req->slot, .look = SQLITE_SMALL_LOOK };
+    struct err err = { 0 };
+    if (!req->asks_small || !req->ntaken)
+        return 0;
+    int rc = sqlite_ask(db, &err, STATEMENT_HAS_SMALL, &row, &in);
+    if (rc < 0 && err.reason != ERR_REASON_DAMAGED) {
+        req->call.err = err;
+        return rc;
+    }
+    req->small_buckets = rc >= 0 && row.yes;
+    return 0;
+}
+
 /* Whether the slot may be opened: it has begun, or is that of a pause that was resumed. No time
  * comes to that of a pause that is on. */
 static int has_begun(struct sqlite_store *db, const struct store_open_slot *req, struct err *err)
@@ -187,6 +205,7 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     struct slot_look look = { 0 };
     req->split = 1;
     req->has_urgent = false;            /* one lease, whose pages are in the order of priorities */
+    req->small_buckets = 0;
     req->rows = -1;
     req->ntaken = req->nheld = 0;
     req->clock_us = sqlite_clock_us(db);
@@ -199,6 +218,7 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
         return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
                        (long long)req->slot);
     rc = look_and_take(db, req, &look);
+    rc = rc < 0 ? rc : look_for_small(db, req);
     req->state = look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
     if (!look.done)
         req->state = SLOT_OPEN;

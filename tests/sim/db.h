@@ -205,6 +205,8 @@ struct slot_row *db_slot(struct db *db, int64_t slot, bool make);
 int64_t oldest_running(const struct db *db, int64_t own);
 /* (bucket,) priority, id */
 bool is_after(const struct row *row, const struct page_cursor *after, bool whole);
+/* Some keys are of small tenants, in each slot. */
+bool row_is_of_small(const struct row *row);
 bool row_is_in(const struct version *v, const struct row *row, int64_t slot, int32_t bucket);
 
 /* ---- applications and effects (db_api.c); BLOCKED when another transaction holds the row ---- */

@@ -35,7 +35,8 @@ static int read_bucket(const struct db *db, const struct message *m, int32_t buc
         const struct row *row = &db->rows[i];
         if (row->bucket == bucket && row_is_in(&row->is, row, r->lease.slot, bucket) &&
             is_after(row, &r->after, r->lease.bucket == BUCKET_WHOLE_SLOT) &&
-            (m->any_job || m->jobs[row->job]) && (!r->urgent || row->is.priority < 0))
+            (m->any_job || m->jobs[row->job]) && (r->what != READ_URGENT || row->is.priority < 0) &&
+            (r->what != READ_SMALL || row_is_of_small(row)))
             out[n++] = (struct sent_check){ i, row->bucket, row->is };
     }
     qsort(out, (size_t)n, sizeof *out, by_place);

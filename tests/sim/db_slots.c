@@ -48,6 +48,17 @@ static uint64_t buckets_with_rows(const struct db *db, const struct message *m, 
     return out;
 }
 
+static uint64_t buckets_with_small_tenants(const struct db *db, const struct slot_row *s)
+{
+    uint64_t out = 0;
+    for (int i = 0; i < KEYS_MAX; i++) {
+        const struct row *row = &db->rows[i];
+        if (row_is_in(&row->is, row, s->slot, BUCKET_WHOLE_SLOT) && row_is_of_small(row))
+            out |= 1ull << (s->split == 1 ? 0 : row->bucket);
+    }
+    return out;
+}
+
 static uint64_t buckets_with_urgent_rows(const struct db *db, const struct slot_row *s)
 {
     uint64_t out = 0;
@@ -151,6 +162,7 @@ enum served db_open_slot(struct db *db, struct message *m)
     uint64_t wanted = (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0);
     uint64_t urgent = s->split == 1 ? 0 : buckets_with_urgent_rows(db, s);
     o->has_urgent = o->asks_urgent && urgent;
+    o->small_buckets = o->asks_small ? buckets_with_small_tenants(db, s) : 0;
     if (s->split > 1)
         wanted &= ~o->left_out;
     take_what_is_free(db, m, s, o->urgent && s->split > 1 ? wanted & urgent : wanted);

@@ -141,6 +141,7 @@ static int give_open(const struct message *m, struct store_call *call)
     o->state = from->state;
     o->split = from->split;
     o->has_urgent = from->has_urgent;
+    o->small_buckets = from->small_buckets;
     o->rows = from->rows;
     o->ntaken = from->ntaken;
     o->nheld = from->nheld;

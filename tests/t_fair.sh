@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# t_fair.sh - the few checks of a small tenant do not wait behind the many slow ones of a large one,
+# in whichever parts of a slot they are, with one engine and with two; all of both are run, none
+# twice, also when an engine is killed in between. With FULL=1: 50,000 checks of 100 ms, and what
+# the rounds cost.
+# about 30 s
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+
+LENGTH=60 LARGE=1500 SMALL=10 PAUSE_US=2000 SPLIT_AT=100
+ALL=$((LARGE + SMALL))
+
+# the_slot [SMALLS_TENANT]: of now, with checks of both, the small ones filed last
+the_slot() {
+    local now slot
+    rm -f ran
+    a_clean_store --slot-length ${LENGTH}s
+    settings "workers = 4; workers_max = 4; split_at = $SPLIT_AT; page = 100;
+              lease = \"2s\"; trust = \"1s\";" \
+        "jobs = { look = { plugin = \"journal\";
+                          settings = { file = \"$PWD/ran\"; pause_us = \"$PAUSE_US\"; }; }; };"
+    now=$(date +%s) slot=$((now - now % LENGTH))
+    fill "$LARGE" $slot look "'large-' || n"
+    fill "$SMALL" $slot look "'small-' || n"
+    q "UPDATE {future_job} SET tenant = 'large'"
+    q "UPDATE {future_job} SET tenant = '${1:-small}' WHERE entity_key LIKE 'small%'"
+}
+lines() { wc -l <ran; }
+different() { cut -d' ' -f1 ran | sort -u | wc -l; }
+small_ran() { [ -e ran ] && [ "$(grep -c small- ran)" -ge $SMALL ]; }
+# before_small: how many of the large one had run before the last of the small one had
+before_small() { awk '/^small-/ { n = large; next } { large++ } END { print n + 0 }' ran; }
+all_of_both() {
+    is "$1: all are run, none of them twice" "$(different) $(lines) $(pending)" "$ALL $ALL 0"
+    at_most "$1: of the large tenant before the last of the small one, of $LARGE" "$(before_small)" "$2"
+}
+
+by_one_engine() {
+    the_slot
+    ok "$STORE_NAME: a run comes to its end" "$P" --quiet run
+    all_of_both "$STORE_NAME" $((LARGE / 30))
+}
+
+# Where the slot is one lease, the others follow in the same one.
+in_one_lease() {
+    SPLIT_AT=100000 the_slot
+    ok "$STORE_NAME, one lease: a run comes to its end" "$P" --quiet run
+    all_of_both "$STORE_NAME, one lease" $((LARGE / 30))
+}
+
+# Of the one that gets no small one the other's are out of sight.
+by_two_engines() {
+    local i
+    the_slot
+    for i in 1 2; do start "r$i" "$P" --quiet run; done
+    for i in 1 2; do join "r$i"; done
+    all_of_both "$STORE_NAME, two engines" $((LARGE / 10))
+}
+
+killed_in_between() {
+    the_slot
+    start first "$P" --quiet run
+    ok "$STORE_NAME: some have run" wait_until 20 small_ran
+    local pid; pid=$(pid_of first)
+    kill -KILL "$pid"
+    join first
+    wait_until 60 no_workers_of "$pid"
+    start next "$P" --quiet daemon
+    ok "$STORE_NAME: after a kill another one does the rest" wait_until 120 nothing_pending
+    kill "$(pid_of next)"; join next
+    is "$STORE_NAME: all are run" "$(different)" $ALL
+}
+
+# ms_of_small: from the first line of all to the last of a small one
+ms_of_small() { awk 'NR == 1 { first = $4 } /^small-/ { last = $4 } END { print last - first }' ran; }
+fifty_thousand() {
+    local engines=$1 i
+    LARGE=50000 PAUSE_US=100000 SPLIT_AT=2000 the_slot
+    for ((i = 0; i < engines; i++)); do
+        start "e$i" "$P" --quiet --set workers=$((8 / engines)) --set workers_max=$((8 / engines)) daemon
+    done
+    ok "$STORE_NAME: $engines engines: the ten have run" wait_until 60 small_ran
+    at_most "$STORE_NAME: $engines engines: in ms, from the first of all" "$(ms_of_small)" 2000
+    for ((i = 0; i < engines; i++)); do kill "$(pid_of "e$i")"; join "e$i"; done
+}
+within_two_seconds() { fifty_thousand 1; fifty_thousand 2; }
+
+# What it takes in all, beside the same checks of one tenant.
+ms_of_a_run() {
+    local from
+    LARGE=4000 PAUSE_US=10000 the_slot "$1"
+    from=$(now_ms)
+    "$P" --quiet run
+    echo $(($(now_ms) - from))
+}
+cost() {
+    local alone fair
+    alone=$(ms_of_a_run large) fair=$(ms_of_a_run small)
+    at_most "$STORE_NAME: in all, in percent of what one tenant's take ($alone ms)" \
+        $((fair * 100 / alone)) 105
+}
+
+on_each_store by_one_engine
+on_each_store in_one_lease
+on_each_store by_two_engines
+on_each_store killed_in_between
+if [ -n "${FULL:-}" ]; then
+    on_each_store within_two_seconds
+    on_each_store cost
+fi
