@@ -53,8 +53,8 @@ moments_not_of_the_database() {
        AND <slot_at> + 60" | tr '\n' ' '
     q "SELECT count(*) FROM {future_job_run} WHERE <run_at> NOT BETWEEN <slot_at> - 1 AND <slot_at> + 60" |
         tr '\n' ' '
-    q "SELECT late_us FROM {slot_pass} WHERE late_us NOT BETWEEN 0 AND 60000000 ORDER BY 1 LIMIT 5" |
-        tr '\n' ' '
+    q "SELECT late_us FROM {slot_pass} WHERE late_us NOT BETWEEN -1000000 AND 60000000
+       ORDER BY 1 LIMIT 5" | tr '\n' ' '
 }
 
 jumping_engines() {
@@ -84,7 +84,7 @@ jumping_engines() {
     at_least "$CASE_NAME: and what took 600 ms has ended by itself" \
         "$(grep -c "sleep 600" "$CASE/journal")" 10
     is "$CASE_NAME: moments and delays in history and run log that are not by the database's clock" \
-        "$(moments_not_of_the_database)" "0 0 0"
+        "$(moments_not_of_the_database)" "0 0 "
     is "$CASE_NAME: each engine had a share" "$(cut -f4 "$CASE/journal" | sort -u | wc -l)" 3
 }
 

@@ -140,8 +140,9 @@ class Store:
 
 # Of each schedule whether it is on, how many checks it has, and whether these carry its rule; and
 # checks that carry one, and belong to no schedule. One statement, one snapshot.
-WITHOUT_FROM = {True: "substr(%s, 1, instr(replace(%s, ' sought ', ' from ') || ' from ', ' from ') - 1)",
-                False: "regexp_replace(%s, '( sought [0-9]+)? from [0-9]+$', '')"}
+WITHOUT_FROM = {True: "substr(%s, 1, instr(replace(replace(%s, ' payload once', ' from '),"
+                      " ' sought ', ' from ') || ' from ', ' from ') - 1)",
+                False: "regexp_replace(%s, '( payload once)?( sought [0-9]+)?( from [0-9]+)?$', '')"}
 SNAPSHOT = """
 SELECT s.name, CASE WHEN s.is_active THEN 'on' ELSE 'off' END, count(f.id),
        coalesce(sum(CASE WHEN {carried} = {rule} THEN 1 ELSE 0 END), 0),
