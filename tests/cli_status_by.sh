@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_status_by.sh - status --by: what runs were like, by job and by entity, after a run, a replay
-# and a daemon that was stopped; status --slow: which go on for long.
+# cli_status_by.sh - status --by: what runs were like, by job, entity and tenant, after a run, a
+# replay and a daemon that was stopped; status --slow: which go on for long.
 # about 40 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 json_begins
@@ -35,7 +35,9 @@ by() {
 what_is_asked() {
     for key in 1 2 3 4; do
         "$P" --quiet --now 2030-01-01 enqueue orders $key mixed +15m >/dev/null
-        "$P" --quiet --now 2030-01-01 enqueue carts $key noop +15m >/dev/null
+        tenant=acme
+        [ $key != 4 ] || tenant=other
+        "$P" --quiet --now 2030-01-01 enqueue carts $key noop +15m --tenant $tenant >/dev/null
     done
     "$P" --quiet --log-level error --now 2030-01-01T00:15:00Z run
     is "$STORE_NAME: how the runs of each job ended" \
@@ -43,6 +45,8 @@ what_is_asked() {
         "[('mixed', 4, 2, 1, 1, 0, 0, 0), ('noop', 4, 4, 0, 0, 0, 0, 0)]"
     is "$STORE_NAME: and those of each entity, the dearest first" "$(by entity name runs)" \
         "[('orders', 4), ('carts', 4)]"
+    is "$STORE_NAME: and those of each tenant, or else entity" "$(by tenant name runs)" \
+        "[('orders', 4), ('acme', 3), ('other', 1)]"
     is "$STORE_NAME: how long they took" \
         "$("$P" --json status --by job --since 2029-12-31 | json \
             '[j[0]["took_p50_us"] <= j[0]["took_p95_us"] <= j[0]["took_p99_us"] <= j[0]["took_max_us"],
@@ -117,7 +121,7 @@ what_is_refused() {
     fails_with 2 "--by and --slow: expected one of them" "$P" status --by job --slow 5s
     fails_with 2 "--slow" "$P" status --slow 1s
 
-    fails_with 2 "--by: found 'jobs', expected job or entity" "$P" status --by jobs
+    fails_with 2 "--by: found 'jobs', expected job, entity or tenant" "$P" status --by jobs
     fails_with 2 "--since goes with --by" "$P" status --since -1h
     fails_with 2 "--wide goes with --by" "$P" status --wide
     is "$STORE_NAME: nothing has run since" "$("$P" status --by job --since 2099-01-01)" \

@@ -8,9 +8,9 @@
 
 static struct run_hour hour_of(const char *job, const char *entity, const char *outcome, int64_t runs)
 {
-    return (struct run_hour){ .hour_at = HOUR, .job = job, .entity = entity, .outcome = outcome, .runs = runs,
-                              .took_us = runs * 1000, .took_max_us = 1000, .late_max_us = 70, .took = "{}",
-                              .late = "{}" };
+    return (struct run_hour){ .hour_at = HOUR, .job = job, .entity = entity, .tenant = "",
+                              .outcome = outcome, .runs = runs, .took_us = runs * 1000,
+                              .took_max_us = 1000, .late_max_us = 70, .took = "{}", .late = "{}" };
 }
 
 static int note(const unsigned char *who, const struct run_hour *rows, int n)
@@ -64,6 +64,26 @@ void hours_of_several_engines_are_added_up(void)
     TEXT_IS("orders", cell(&entities, 0, "name"));
     TEXT_IS("15", cell(&entities, 0, "runs"));
     TEXT_IS("15000", cell(&entities, 0, "took_us"));
+}
+
+/* Where nobody has said whose a check is, its entity stands for it. */
+void hours_are_added_up_by_tenant(void)
+{
+    WITH_STORE();
+    struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4),
+                               hour_of("ship", "orders", "again", 5) };
+    rows[1].tenant = rows[2].tenant = "acme";
+    IS(0, note(owner, rows, 3));
+    IS(0, note(owner, rows, 3));
+    struct store_rows tenants = runs_by("tenant"), entities = runs_by("entity");
+    IS(2, tenants.rows);
+    TEXT_IS("acme", cell(&tenants, 0, "name"));
+    TEXT_IS("9", cell(&tenants, 0, "runs"));
+    TEXT_IS("4", cell(&tenants, 0, "done"));
+    TEXT_IS("orders", cell(&tenants, 1, "name"));
+    TEXT_IS("3", cell(&tenants, 1, "runs"));
+    IS(1, entities.rows);
+    TEXT_IS("12", cell(&entities, 0, "runs"));
 }
 
 void hours_before_the_one_asked_for_do_not_count(void)

@@ -340,6 +340,7 @@
     /* contract_run_hours.c */                                                                               \
     X(hours_that_are_written_again_count_once)                                                               \
     X(hours_of_several_engines_are_added_up)                                                                 \
+    X(hours_are_added_up_by_tenant)                                                                          \
     X(hours_before_the_one_asked_for_do_not_count)                                                           \
     X(percentiles_are_within_a_tenth)                                                                        \
     X(no_percentile_is_above_the_longest)                                                                    \

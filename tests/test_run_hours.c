@@ -35,14 +35,21 @@ static void end(void)
 }
 
 /* A run that began so long after BEGIN, where its slot was, and took so long. */
-static void count(const char *entity, enum outcome outcome, int64_t after_s, int64_t took_us)
+static void count_of(const char *entity, const char *tenant, enum outcome outcome, int64_t after_s,
+                     int64_t took_us)
 {
-    struct check check = { .job_exec = "look", .entity_name = entity, .next_check_at = BEGIN };
+    struct check check = { .job_exec = "look", .entity_name = entity, .tenant = tenant,
+                           .next_check_at = BEGIN };
     run_hours_count(hours, &(struct settlement){ .check = &check,
                                                  .outcome = outcome,
                                                  .ran = true,
                                                  .run_at_us = (BEGIN + after_s) * S,
                                                  .run_us = took_us });
+}
+
+static void count(const char *entity, enum outcome outcome, int64_t after_s, int64_t took_us)
+{
+    count_of(entity, NULL, outcome, after_s, took_us);
 }
 
 /* The rows of the next call, which goes well or not. */
@@ -89,6 +96,19 @@ static void each_entity_outcome_and_hour_has_its_own(void)
     count("carts", OUTCOME_DONE, 0, 1);
     count("orders", OUTCOME_DONE, HOUR, 1);
     CU_ASSERT_EQUAL(written(true), 4);
+    end();
+}
+
+static void so_has_each_tenant(void)
+{
+    begin();
+    count_of("orders", "acme", OUTCOME_DONE, 0, 1);
+    count_of("orders", "acme", OUTCOME_DONE, 1, 1);
+    count_of("orders", "other", OUTCOME_DONE, 0, 1);
+    count("orders", OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL(written(true), 3);
+    for (int i = 0; i < note.n; i++)
+        CU_ASSERT_EQUAL(note.rows[i].runs, strcmp(note.rows[i].tenant, "acme") ? 1 : 2);
     end();
 }
 
@@ -205,6 +225,27 @@ static void entities_beyond_a_thousand_are_one(void)
     end();
 }
 
+/* They do not take the room of entities. */
+static void tenants_for_which_there_is_no_room_count_for_their_entity(void)
+{
+    begin();
+    char name[20];
+    int64_t of_orders = 0;
+    for (int i = 0; i < RUN_HOURS_TENANTS + 500; i++) {
+        snprintf(name, sizeof name, "tenant%d", i);
+        count_of("orders", name, OUTCOME_DONE, 0, 1);
+    }
+    while (run_hours_have_news(hours)) {
+        CU_ASSERT_FATAL(written(true) > 0);
+        for (int i = 0; i < note.n; i++) {
+            CU_ASSERT_STRING_EQUAL(note.rows[i].entity, "orders");
+            of_orders += *note.rows[i].tenant ? 0 : note.rows[i].runs;
+        }
+    }
+    CU_ASSERT_EQUAL(of_orders, 500);
+    end();
+}
+
 static void it_is_due_a_minute_after_the_first_look_or_the_last_call(void)
 {
     begin();
@@ -225,7 +266,7 @@ static void it_is_due_a_minute_after_the_first_look_or_the_last_call(void)
 static void many_entities(int hour)
 {
     char name[20];
-    for (int i = 0; i < RUN_HOURS_ENTITIES * 3 / 4; i++) {
+    for (int i = 0; i < RUN_HOURS_TENANTS * 3 / 4; i++) {
         snprintf(name, sizeof name, "tenant%d", i);
         count(name, OUTCOME_DONE, hour * HOUR, 1);
     }
@@ -271,6 +312,7 @@ static void many_entities_are_written_once_a_minute(void)
 static const struct test tests[] = {
     TEST(runs_of_an_hour_are_one_row),
     TEST(each_entity_outcome_and_hour_has_its_own),
+    TEST(so_has_each_tenant),
     TEST(what_has_not_run_counts_for_nothing),
     TEST(what_was_written_is_written_again_only_when_it_has_changed),
     TEST(what_failed_to_be_written_is_written_with_the_rest),
@@ -279,6 +321,7 @@ static const struct test tests[] = {
     TEST(a_late_run_of_the_hour_before_still_counts_for_it),
     TEST(a_clock_that_was_set_back_counts_on),
     TEST(entities_beyond_a_thousand_are_one),
+    TEST(tenants_for_which_there_is_no_room_count_for_their_entity),
     TEST(it_is_due_a_minute_after_the_first_look_or_the_last_call),
     TEST(it_is_due_at_once_when_writing_makes_room),
     TEST(many_entities_are_written_once_a_minute),

@@ -143,7 +143,8 @@ static const struct view {
       "slot_at bucket pass engine split run done again failed timeout crashed guarded deferred held_back "
       "unknown_job superseded locked late_us took_us left_jobs recorded_at busy",
       "passes", "" },
-    { "run_hours", "hour_at job_exec entity_name outcome runs took_us took_max_us late_max_us took late",
+    { "run_hours",
+      "hour_at job_exec entity_name tenant outcome runs took_us took_max_us late_max_us took late",
       "runs_by",
       "name done again failed timeout crashed other took_p50_us took_p95_us took_p99_us late_p50_us "
       "late_p95_us late_p99_us" },
@@ -430,7 +431,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     SQL_IS("set", "SELECT prescient.set_concurrency('shop*', 2)");
     SQL_IS("", "INSERT INTO prescient.place (concurrency_key, number, owner, expires_at, lasts_s, taken_at) "
                "VALUES ('shop', 1, '00000000-0000-4000-8000-000000000000', now(), 60, now())");
-    SQL_IS("", "INSERT INTO prescient.run_hour VALUES (now(), 'sync', 'shops', 'done', "
+    SQL_IS("", "INSERT INTO prescient.run_hour VALUES (now(), 'sync', 'shops', 'acme', 'done', "
                "'00000000-0000-4000-8000-000000000000', 1, 7, 7, 7, '{\"7\": 1}', '{\"7\": 1}')");
     SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 1, "
                "'shop-1/7', 7, 'shops', '7', 'sync', now(), now(), clock_timestamp())");

@@ -17,7 +17,7 @@
 static int status_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "by", 'y', "PART", "what runs were like by PART, job or entity, those that took most first" },
+    { "by", 'y', "PART", "what runs were like by PART, job, entity or tenant, those that took most first" },
     { "slow", 's', "DURATION", "runs that have been going on for so long; 5s or more" },
     { "since", 'f', "TIME", "with --by: from the hour of TIME on (the last day)" },
     { "limit", 'l', "N", "with --by or --slow: at most N (100); 0: all" },

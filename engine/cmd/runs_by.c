@@ -11,9 +11,9 @@ enum { DAY_S = 86400 };
 
 static int check_part(const char *part, struct err *err)
 {
-    if (!strcmp(part, "job") || !strcmp(part, "entity"))
+    if (!strcmp(part, "job") || !strcmp(part, "entity") || !strcmp(part, "tenant"))
         return 0;
-    return err_set(err, ERR_INPUT, "--by: found '%.*s', expected job or entity", UTF8_SHOWN(part));
+    return err_set(err, ERR_INPUT, "--by: found '%.*s', expected job, entity or tenant", UTF8_SHOWN(part));
 }
 
 /* Without --since the last day. */

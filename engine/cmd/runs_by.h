@@ -1,4 +1,4 @@
-/* runs_by.h - what runs were like, by job or by entity: status --by. */
+/* runs_by.h - what runs were like, by job, entity or tenant: status --by. */
 #ifndef PRESCIENT_RUNS_BY_H
 #define PRESCIENT_RUNS_BY_H
 

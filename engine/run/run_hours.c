@@ -13,14 +13,14 @@ enum { SLOTS = 4096 };                  /* of the hash table: never more than a 
 /* Counts of an hour are kept until two more are over. A row that is written again has all that it
  * had before, so no hour may begin anew here. */
 enum { HOUR_S = 3600, KEPT_S = 2 * HOUR_S, MINUTE_US = 60 * 1000 * 1000 };
-enum { CROWDED = RUN_HOURS_ENTITIES * 3 / 4 };
+enum { CROWDED = RUN_HOURS_TENANTS * 3 / 4 };
 
 struct group {
     struct group *following;            /* all of them, the newest first */
     uint64_t hash;
     int64_t hour_at;
     enum outcome outcome;
-    char *job, *entity;                 /* behind the struct */
+    char *job, *entity, *tenant;        /* behind the struct; tenant "": none */
     int64_t runs, took_us, took_max_us, late_max_us;
     int64_t filled_runs, noted_runs;    /* of the call under way, and of the last that went well */
     uint32_t took[HISTOGRAM_CLASSES], late[HISTOGRAM_CLASSES];
@@ -39,7 +39,12 @@ struct run_hours {
 };
 
 /* What is counted. */
-struct run { int64_t hour_at; const char *job, *entity; enum outcome outcome; int64_t took_us, late_us; };
+struct run {
+    int64_t hour_at;
+    const char *job, *entity, *tenant;
+    enum outcome outcome;
+    int64_t took_us, late_us;
+};
 
 struct run_hours *run_hours_new(const unsigned char *owner)
 {
@@ -72,13 +77,13 @@ static uint64_t hash_text(uint64_t hash, const char *text)
 static uint64_t hash_of(const struct run *r)
 {
     uint64_t hash = UINT64_C(14695981039346656037) ^ (uint64_t)r->hour_at ^ (uint64_t)r->outcome << 48;
-    return hash_text(hash_text(hash, r->job), r->entity);
+    return hash_text(hash_text(hash_text(hash, r->job), r->entity), r->tenant);
 }
 
 static bool is_of(const struct group *g, const struct run *r)
 {
-    return g->hour_at == r->hour_at && g->outcome == r->outcome && !strcmp(g->entity, r->entity) &&
-           !strcmp(g->job, r->job);
+    return g->hour_at == r->hour_at && g->outcome == r->outcome && !strcmp(g->tenant, r->tenant) &&
+           !strcmp(g->entity, r->entity) && !strcmp(g->job, r->job);
 }
 
 /* Where it is, or would be. */
@@ -94,7 +99,8 @@ static struct group **place_of(struct run_hours *all, const struct run *r, uint6
 static struct group *group_new(const struct run *r, uint64_t hash)
 {
     size_t job_size = strlen(r->job) + 1, entity_size = strlen(r->entity) + 1;
-    struct group *g = calloc(1, sizeof *g + job_size + entity_size);
+    size_t tenant_size = strlen(r->tenant) + 1;
+    struct group *g = calloc(1, sizeof *g + job_size + entity_size + tenant_size);
     if (!g)
         return NULL;
     g->hash = hash;
@@ -102,6 +108,7 @@ static struct group *group_new(const struct run *r, uint64_t hash)
     g->outcome = r->outcome;
     g->job = memcpy(g + 1, r->job, job_size);
     g->entity = memcpy(g->job + job_size, r->entity, entity_size);
+    g->tenant = memcpy(g->entity + entity_size, r->tenant, tenant_size);
     return g;
 }
 
@@ -189,11 +196,16 @@ void run_hours_count(struct run_hours *all, const struct settlement *s)
         .hour_at = later_of(all->hour, all->over_before),
         .job = s->check->job_exec,
         .entity = s->check->entity_name,
+        .tenant = s->check->tenant ? s->check->tenant : "",
         .outcome = s->outcome,
         .took_us = later_of(s->run_us, 0),
         .late_us = later_of(s->run_at_us - s->check->next_check_at * 1000000, 0),
     };
-    struct group *g = group_of(all, &r, RUN_HOURS_ENTITIES);
+    struct group *g = group_of(all, &r, *r.tenant ? RUN_HOURS_TENANTS : RUN_HOURS_ENTITIES);
+    if (!g && *r.tenant) {
+        r.tenant = "";
+        g = group_of(all, &r, RUN_HOURS_ENTITIES);
+    }
     if (!g) {
         r.entity = "";
         g = group_of(all, &r, RUN_HOURS_MOST);
@@ -264,6 +276,7 @@ static bool fill_row(struct arena *a, const struct group *g, struct run_hour *ro
         .hour_at = g->hour_at,
         .job = arena_strdup(a, g->job),
         .entity = arena_strdup(a, g->entity),
+        .tenant = arena_strdup(a, g->tenant),
         .outcome = outcome_name(g->outcome),
         .runs = g->runs,
         .took_us = g->took_us,
@@ -272,7 +285,7 @@ static bool fill_row(struct arena *a, const struct group *g, struct run_hour *ro
         .took = classes_text(a, g->took),
         .late = classes_text(a, g->late),
     };
-    return row->job && row->entity && row->took && row->late;
+    return row->job && row->entity && row->tenant && row->took && row->late;
 }
 
 void run_hours_fill(struct run_hours *all, struct store_note_runs *out)

@@ -1,7 +1,7 @@
-/* run_hours.h - what the runs of this engine were like, by hour, job, entity and outcome: how many
- * there were, how long they took, how late they began. An engine writes its own rows, over those
- * that it has written before: an answer that was lost, or a call that is made twice, counts nothing
- * twice. What is not written yet is lost with the engine. */
+/* run_hours.h - what the runs of this engine were like, by hour, job, entity, tenant and outcome:
+ * how many there were, how long they took, how late they began. An engine writes its own rows, over
+ * those that it has written before: an answer that was lost, or a call that is made twice, counts
+ * nothing twice. What is not written yet is lost with the engine. */
 #ifndef PRESCIENT_RUN_HOURS_H
 #define PRESCIENT_RUN_HOURS_H
 
@@ -11,9 +11,9 @@
 
 struct run_hours;
 
-/* Of so many hours, jobs, entities and outcomes it keeps counts at a time. What more there is
- * counts for the entity "", as long as there is room for that. */
-enum { RUN_HOURS_ENTITIES = 1000, RUN_HOURS_MOST = 1200 };
+/* Of so many hours, jobs, entities, tenants and outcomes it keeps counts at a time. What more there
+ * is counts for its entity alone, then for the entity "", as long as there is room for that. */
+enum { RUN_HOURS_TENANTS = 800, RUN_HOURS_ENTITIES = 1000, RUN_HOURS_MOST = 1200 };
 
 /* `owner`: of STORE_OWNER_SIZE bytes, the engine's. NULL: out of memory. */
 struct run_hours *run_hours_new(const unsigned char *owner);

@@ -1732,15 +1732,17 @@ SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
 -- name: note_runs
 -- Counts only grow: a call that was given up, and comes to the end of its wait for a lock after a
 -- later one, changes nothing.
--- in: owner uuid, hours timestamptz[], jobs text[], entities text[], outcomes text[], runs int8[],
--- in: took_us int8[], took_max_us int8[], late_max_us int8[], took text[], late text[]
-INSERT INTO prescient.run_hour (owner, hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us,
-                                late_max_us, took, late)
-SELECT :owner, r.hour_at, r.job, r.entity, r.outcome, r.runs, r.took_us, r.took_max_us, r.late_max_us,
-       r.took::jsonb, r.late::jsonb
-  FROM unnest(:hours, :jobs, :entities, :outcomes, :runs, :took_us, :took_max_us, :late_max_us, :took, :late)
-       r (hour_at, job, entity, outcome, runs, took_us, took_max_us, late_max_us, took, late)
-    ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
+-- in: owner uuid, hours timestamptz[], jobs text[], entities text[], tenants text[],
+-- in: outcomes text[], runs int8[], took_us int8[], took_max_us int8[], late_max_us int8[],
+-- in: took text[], late text[]
+INSERT INTO prescient.run_hour (owner, hour_at, job_exec, entity_name, tenant, outcome, runs, took_us,
+                                took_max_us, late_max_us, took, late)
+SELECT :owner, r.hour_at, r.job, r.entity, r.tenant, r.outcome, r.runs, r.took_us, r.took_max_us,
+       r.late_max_us, r.took::jsonb, r.late::jsonb
+  FROM unnest(:hours, :jobs, :entities, :tenants, :outcomes, :runs, :took_us, :took_max_us, :late_max_us,
+              :took, :late)
+       r (hour_at, job, entity, tenant, outcome, runs, took_us, took_max_us, late_max_us, took, late)
+    ON CONFLICT (hour_at, job_exec, entity_name, tenant, outcome, owner)
     DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
                   late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
      WHERE run_hour.runs < excluded.runs

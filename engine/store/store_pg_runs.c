@@ -4,10 +4,10 @@
 /* The columns of the rows, an array each. */
 struct columns {
     int64_t *numbers[5];
-    const char **texts[5];
+    const char **texts[6];
 };
 enum number { HOUR_AT, RUNS, TOOK_US, TOOK_MAX_US, LATE_MAX_US, NUMBERS };
-enum text { JOB, ENTITY, OUTCOME, TOOK, LATE, TEXTS };
+enum text { JOB, ENTITY, TENANT, OUTCOME, TOOK, LATE, TEXTS };
 
 static bool columns_make(struct arena *a, int n, struct columns *out)
 {
@@ -30,6 +30,7 @@ static void columns_set(struct columns *c, int i, const struct run_hour *row)
     c->numbers[LATE_MAX_US][i] = row->late_max_us;
     c->texts[JOB][i] = row->job;
     c->texts[ENTITY][i] = row->entity;
+    c->texts[TENANT][i] = row->tenant;
     c->texts[OUTCOME][i] = row->outcome;
     c->texts[TOOK][i] = row->took;
     c->texts[LATE][i] = row->late;
@@ -48,6 +49,7 @@ static bool note_runs_send(struct pg_store *pg, struct store_call *call)
         .hours = { n->n, c.numbers[HOUR_AT] },
         .jobs = { n->n, c.texts[JOB] },
         .entities = { n->n, c.texts[ENTITY] },
+        .tenants = { n->n, c.texts[TENANT] },
         .outcomes = { n->n, c.texts[OUTCOME] },
         .runs = { n->n, c.numbers[RUNS] },
         .took_us = { n->n, c.numbers[TOOK_US] },

@@ -422,10 +422,11 @@ struct store_note_loads {
 };
 #define STORE_NOTE_LOADS_INIT { .call.op = STORE_NOTE_LOADS }
 
-/* The runs of an hour, job, entity and outcome, of one engine. */
+/* The runs of an hour, job, entity, tenant and outcome, of one engine. */
 struct run_hour {
     int64_t hour_at;                        /* in which they began */
     const char *job, *entity, *outcome;     /* entity "": those for which the engine had no room */
+    const char *tenant;                     /* "": none, or there was no room for it */
     int64_t runs;
     int64_t took_us, took_max_us;           /* all of them together, and the longest */
     int64_t late_max_us;                    /* from the slot to the start */

@@ -486,12 +486,13 @@ SELECT count(*) AS n FROM prescient_engine_seen
 INSERT INTO prescient_note_loads (now) VALUES (:now)
 
 -- name: note_run_hour
--- in: owner uuid, hour_at int8, job text, entity text, outcome text, runs int8, took_us int8,
--- in: took_max_us int8, late_max_us int8, took text, late text
-INSERT INTO prescient_run_hour (owner, hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us,
-                                late_max_us, took, late)
-VALUES (:owner, :hour_at, :job, :entity, :outcome, :runs, :took_us, :took_max_us, :late_max_us, :took, :late)
-    ON CONFLICT (hour_at, job_exec, entity_name, outcome, owner)
+-- in: owner uuid, hour_at int8, job text, entity text, tenant text, outcome text, runs int8,
+-- in: took_us int8, took_max_us int8, late_max_us int8, took text, late text
+INSERT INTO prescient_run_hour (owner, hour_at, job_exec, entity_name, tenant, outcome, runs, took_us,
+                                took_max_us, late_max_us, took, late)
+VALUES (:owner, :hour_at, :job, :entity, :tenant, :outcome, :runs, :took_us, :took_max_us, :late_max_us,
+        :took, :late)
+    ON CONFLICT (hour_at, job_exec, entity_name, tenant, outcome, owner)
     DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
                   late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
      WHERE prescient_run_hour.runs < excluded.runs
@@ -1327,8 +1328,8 @@ CASE WHEN class < 8 THEN class
 -- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
 -- report
 WITH chosen AS MATERIALIZED (
-    SELECT CASE :part WHEN 'job' THEN job_exec ELSE entity_name END AS name, outcome, runs, took_us,
-           took_max_us, late_max_us, took, late
+    SELECT CASE WHEN :part = 'job' THEN job_exec WHEN :part = 'tenant' AND tenant <> '' THEN tenant
+                ELSE entity_name END AS name, outcome, runs, took_us, took_max_us, late_max_us, took, late
       FROM prescient_run_hours WHERE hour_at >= CAST(:since AS INTEGER) / 3600 * 3600),
 sums AS (
     SELECT name, sum(runs) AS runs, sum(runs) FILTER (WHERE outcome = 'done') AS done,
@@ -2128,8 +2129,8 @@ DELETE FROM prescient_event
 -- name: prune_hours
 -- in: before_us timestamptz
 DELETE FROM prescient_run_hour
- WHERE (hour_at, job_exec, entity_name, outcome, owner) IN (
-           SELECT hour_at, job_exec, entity_name, outcome, owner FROM prescient_run_hour
+ WHERE (hour_at, job_exec, entity_name, tenant, outcome, owner) IN (
+           SELECT hour_at, job_exec, entity_name, tenant, outcome, owner FROM prescient_run_hour
             WHERE hour_at < :before_us / 1000000 ORDER BY hour_at LIMIT 2000)
 
 -- name: prune_hours_count

@@ -11,6 +11,7 @@ int sqlite_note_runs(struct sqlite_store *db, struct store_call *call)
             .hour_at = row->hour_at,
             .job = row->job,
             .entity = row->entity,
+            .tenant = row->tenant,
             .outcome = row->outcome,
             .runs = row->runs,
             .took_us = row->took_us,

@@ -589,6 +589,8 @@ CREATE TABLE prescient.run_hour (
     job_exec text NOT NULL,
     -- Their entity; '': all those for which the engine had no room.
     entity_name text NOT NULL,
+    -- Whose they are; '': nobody has said it, or the engine had no room for it.
+    tenant text NOT NULL,
     -- How the runs ended (rules/outcome.h).
     outcome text NOT NULL,
     -- Random bytes of the engine's process.
@@ -605,10 +607,10 @@ CREATE TABLE prescient.run_hour (
     took jsonb NOT NULL,
     -- How many began how long after their slots, likewise.
     late jsonb NOT NULL,
-    PRIMARY KEY (hour_at, job_exec, entity_name, outcome, owner)
+    PRIMARY KEY (hour_at, job_exec, entity_name, tenant, outcome, owner)
 );
 COMMENT ON TABLE prescient.run_hour IS
-    'What the runs of each hour were like, by job, entity, outcome and engine.';
+    'What the runs of each hour were like, by job, entity, tenant, outcome and engine.';
 
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
 -- has any; of one that was killed they stay, and count for nothing after half a minute.

@@ -75,14 +75,16 @@ COMMENT ON COLUMN prescient.runs.check_number IS 'The number of this look; the f
 COMMENT ON COLUMN prescient.runs.tenant IS 'Whose it is; NULL: nobody said.';
 
 CREATE VIEW prescient.run_hours AS
-    SELECT r.hour_at, r.job_exec, r.entity_name, r.outcome, r.runs, r.took_us, r.took_max_us,
-           r.late_max_us, r.took, r.late
+    SELECT r.hour_at, r.job_exec, r.entity_name, nullif(r.tenant, '') AS tenant, r.outcome, r.runs, r.took_us,
+           r.took_max_us, r.late_max_us, r.took, r.late
       FROM prescient.run_hour r;
 COMMENT ON VIEW prescient.run_hours IS
-    'What the runs of each hour were like, by job, entity and outcome: a row for each engine, at most a '
-    'minute old. runs_by() adds them up.';
+    'What the runs of each hour were like, by job, entity, tenant and outcome: a row for each engine, at '
+    'most a minute old. runs_by() adds them up.';
 COMMENT ON COLUMN prescient.run_hours.entity_name IS
     'Empty: those for which the engine had no room, with more than a thousand kinds of runs at a time.';
+COMMENT ON COLUMN prescient.run_hours.tenant IS
+    'Whose they are; NULL: nobody has said it, or the engine had no room for it.';
 COMMENT ON COLUMN prescient.run_hours.took_us IS 'All runs together, in microseconds.';
 COMMENT ON COLUMN prescient.run_hours.late_max_us IS 'From the slot to the start, in microseconds.';
 COMMENT ON COLUMN prescient.run_hours.took IS
@@ -114,14 +116,15 @@ CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - i
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
-    IF part IS NULL OR part NOT IN ('job', 'entity') THEN
-        RAISE EXCEPTION 'part: %: expected job or entity', coalesce(quote_literal(part), 'NULL')
+    IF part IS NULL OR part NOT IN ('job', 'entity', 'tenant') THEN
+        RAISE EXCEPTION 'part: %: expected job, entity or tenant', coalesce(quote_literal(part), 'NULL')
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
     RETURN QUERY
     WITH chosen AS MATERIALIZED (
-        SELECT CASE part WHEN 'job' THEN r.job_exec ELSE r.entity_name END AS name, r.outcome, r.runs,
-               r.took_us, r.took_max_us, r.late_max_us, r.took, r.late
+        SELECT CASE part WHEN 'job' THEN r.job_exec WHEN 'entity' THEN r.entity_name
+                         ELSE coalesce(r.tenant, r.entity_name) END AS name, r.outcome, r.runs, r.took_us,
+               r.took_max_us, r.late_max_us, r.took, r.late
           FROM prescient.run_hours r
          WHERE r.hour_at >= date_trunc('hour', coalesce(since, '-infinity') AT TIME ZONE 'UTC')
                             AT TIME ZONE 'UTC'),
@@ -163,8 +166,8 @@ BEGIN
      ORDER BY s.took_us DESC, s.name;
 END $$;
 COMMENT ON FUNCTION prescient.runs_by(text, timestamptz) IS
-    'The runs of the last day, or since another time, by job or by entity: how many ended how, how long they '
-    'took, how late they began. Those that took most come first.';
+    'The runs of the last day, or since another time, by job, entity or tenant: how many ended how, how long '
+    'they took, how late they began. Those that took most come first.';
 
 -- Only events that a cursor may pass: nothing is ever written before them. The barrier keeps a
 -- function in a WHERE from the others.

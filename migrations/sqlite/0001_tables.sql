@@ -266,6 +266,8 @@ CREATE TABLE prescient_run_hour (
     job_exec TEXT NOT NULL,                 -- the job of the checks
     entity_name TEXT NOT NULL,              -- their entity; '': all those for which the engine had no
                                             -- room
+    tenant TEXT NOT NULL,                   -- whose they are; '': nobody has said it, or the engine
+                                            -- had no room for it
     outcome TEXT NOT NULL,                  -- how the runs ended
     owner BLOB NOT NULL,                    -- random bytes of the engine's process
     runs INTEGER NOT NULL,                  -- how many there were
@@ -275,7 +277,7 @@ CREATE TABLE prescient_run_hour (
     took TEXT NOT NULL,                     -- JSON: how many took how long: {"104": 3} are three of
                                             -- class 104 (rules/histogram.h)
     late TEXT NOT NULL,                     -- JSON: how many began how long after their slots
-    PRIMARY KEY (hour_at, job_exec, entity_name, outcome, owner)
+    PRIMARY KEY (hour_at, job_exec, entity_name, tenant, outcome, owner)
 ) STRICT, WITHOUT ROWID;
 
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it

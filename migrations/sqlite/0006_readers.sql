@@ -39,7 +39,8 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
 -- What the runs of each hour were like: a row for each engine, at most a minute old. took, late:
 -- how many took how long, and began how long after their slots, by class (rules/histogram.h).
 CREATE VIEW prescient_run_hours AS
-SELECT hour_at, job_exec, entity_name, outcome, runs, took_us, took_max_us, late_max_us, took, late
+SELECT hour_at, job_exec, entity_name, nullif(tenant, '') AS tenant, outcome, runs, took_us, took_max_us,
+       late_max_us, took, late
   FROM prescient_run_hour;
 
 -- Runs that have been going on for more than five seconds, as engines noted them in the last half
