@@ -271,7 +271,7 @@ opening AS (
     INSERT INTO prescient.slot_pass (slot_at, bucket, pass, split, engine, pending, seen_xid)
     SELECT :slot, -1, 0, CASE WHEN n.pending > :split_at THEN 64 ELSE 1 END, :engine, n.pending,
            CASE WHEN n.pending = 0 THEN pg_current_xact_id()::text::bigint END
-      FROM setup, (SELECT {pending_in_slot} AS pending) n
+      FROM setup, (SELECT {pending_in_slot} AS pending OFFSET 0) n      -- counted once, not thrice
      WHERE NOT EXISTS (SELECT FROM prescient.slot_pass p WHERE p.slot_at = :slot AND p.bucket = -1
                        AND p.pass = 0)
         ON CONFLICT DO NOTHING
