@@ -225,6 +225,25 @@ static void entities_beyond_a_thousand_are_one(void)
     end();
 }
 
+/* The store could not write its row, nor the others of the call. */
+static void a_tenant_whose_name_is_too_long_beside_others_is_left_out(void)
+{
+    begin();
+    char entity[1025], tenant[1025], job[1025];
+    memset(entity, 'e', 1024);
+    memset(tenant, 't', 1024);
+    memset(job, 'j', 1024);
+    entity[1024] = tenant[1024] = job[1024] = '\0';
+    struct check check = { .job_exec = job, .entity_name = entity, .tenant = tenant, .next_check_at = BEGIN };
+    run_hours_count(hours, &(struct settlement){ .check = &check, .outcome = OUTCOME_DONE, .ran = true,
+                                                 .run_at_us = BEGIN * S });
+    count_of("orders", tenant, OUTCOME_DONE, 0, 1);
+    CU_ASSERT_EQUAL_FATAL(written(true), 2);
+    for (int i = 0; i < note.n; i++)
+        CU_ASSERT_STRING_EQUAL(note.rows[i].tenant, strcmp(note.rows[i].job, job) ? tenant : "");
+    end();
+}
+
 /* They do not take the room of entities. */
 static void tenants_for_which_there_is_no_room_count_for_their_entity(void)
 {
@@ -321,6 +340,7 @@ static const struct test tests[] = {
     TEST(a_late_run_of_the_hour_before_still_counts_for_it),
     TEST(a_clock_that_was_set_back_counts_on),
     TEST(entities_beyond_a_thousand_are_one),
+    TEST(a_tenant_whose_name_is_too_long_beside_others_is_left_out),
     TEST(tenants_for_which_there_is_no_room_count_for_their_entity),
     TEST(it_is_due_a_minute_after_the_first_look_or_the_last_call),
     TEST(it_is_due_at_once_when_writing_makes_room),

@@ -13,6 +13,7 @@ enum { SLOTS = 4096 };                  /* of the hash table: never more than a 
 /* Counts of an hour are kept until two more are over. A row that is written again has all that it
  * had before, so no hour may begin anew here. */
 enum { HOUR_S = 3600, KEPT_S = 2 * HOUR_S, MINUTE_US = 60 * 1000 * 1000 };
+enum { NAMES_MOST = 2400 };             /* bytes: together they are a key of the store's table */
 enum { CROWDED = RUN_HOURS_TENANTS * 3 / 4 };
 
 struct group {
@@ -186,6 +187,12 @@ static int64_t later_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static const char *tenant_of(const struct check *c)
+{
+    bool fits = c->tenant && strlen(c->job_exec) + strlen(c->entity_name) + strlen(c->tenant) <= NAMES_MOST;
+    return fits ? c->tenant : "";
+}
+
 void run_hours_count(struct run_hours *all, const struct settlement *s)
 {
     if (!s->ran || !s->run_at_us)
@@ -196,7 +203,7 @@ void run_hours_count(struct run_hours *all, const struct settlement *s)
         .hour_at = later_of(all->hour, all->over_before),
         .job = s->check->job_exec,
         .entity = s->check->entity_name,
-        .tenant = s->check->tenant ? s->check->tenant : "",
+        .tenant = tenant_of(s->check),
         .outcome = s->outcome,
         .took_us = later_of(s->run_us, 0),
         .late_us = later_of(s->run_at_us - s->check->next_check_at * 1000000, 0),

@@ -7,7 +7,7 @@
 #include "store_sqlite_db.h"
 
 /* Small tenants are looked for among so many rows of a slot. */
-enum { SQLITE_SMALL_LOOK = 50000 };
+enum { SQLITE_SMALL_LOOK = 200000 };
 
 /* store_sqlite_slot.c */
 int sqlite_open_slot(struct sqlite_store *db, struct store_call *call);
