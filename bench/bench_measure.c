@@ -300,6 +300,10 @@ static const struct bench_measure measures[] = {
       .title = "no-op checks that end, of 1,000 concurrency keys",
       .run = run_pass,
       .job = "bench_keyed" },
+    { .name = "tenants",
+      .title = "no-op checks that end, of a large tenant and 500 small ones",
+      .run = run_pass,
+      .job = "bench_tenants" },
     { .name = "emit", .title = "no-op checks that end with an event", .run = run_pass, .job = "bench_emit" },
     { .name = "emit-heard",
       .title = "  the same, heard by a listener",
@@ -327,6 +331,7 @@ static const struct bench_ratio ratios[] = {
     { .name = "again", .against = { "again-range-1", "again-range-2" } },
     { .name = "recur", .against = { "again" } },
     { .name = "keyed", .against = { "end" } },
+    { .name = "tenants", .against = { "end" } },
     { .name = "end", .against = { "loop-1", "loop-2" } },
     { .name = "emit", .against = { "end" } },
     { .name = "emit-heard", .against = { "emit" } },
@@ -353,6 +358,7 @@ static const char jobs_format[] =
     "    bench_again = { plugin = \"noop\"; settings = { answer = \"again\"; again_after = \"1h\"; }; };\n"
     "    bench_recur = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_keyed = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
+    "    bench_tenants = { plugin = \"noop\"; settings = { answer = \"done\"; }; };\n"
     "    bench_emit = { plugin = \"noop\"; settings = { event = \"bench.emitted\"; }; };\n"
     "    bench_heard = { plugin = \"noop\"; settings = { event = \"bench.heard\"; }; };\n"
     "    bench_look_one = { plugin = \"unshipped_order\"; batch = 1; settings = { table = \"%sbench_order\"; "

@@ -79,13 +79,15 @@ TRUNCATE prescient_bench.future_job_history, prescient_bench.future_job_run, pre
 
 -- name: add_due
 -- The checks of bench_recur are those of schedules, one each, that have run before; those of
--- bench_keyed have 1,000 concurrency keys in turn.
+-- bench_keyed have 1,000 concurrency keys in turn; of those of bench_tenants every other is of one
+-- tenant.
 INSERT INTO prescient_bench.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-       next_check_at, terms, origin, concurrency_key)
+       next_check_at, terms, origin, concurrency_key, tenant)
 SELECT prescient_bench.bucket_of('orders', i::text), 'orders', i::text, '{job}', to_timestamp({slot}),
        to_timestamp({slot}), CASE WHEN '{job}' = 'bench_recur' THEN format({rule}, i) END,
        CASE WHEN '{job}' = 'bench_recur' THEN md5(i::text) END,
-       CASE WHEN '{job}' = 'bench_keyed' THEN 'key ' || (i % 1000) END
+       CASE WHEN '{job}' = 'bench_keyed' THEN 'key ' || (i % 1000) END,
+       CASE WHEN '{job}' = 'bench_tenants' THEN 'tenant ' || ((i % 1000) * (i % 2)) END
   FROM generate_series(1, {checks}) i
 
 -- name: add_handmade

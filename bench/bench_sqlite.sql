@@ -35,14 +35,16 @@ DELETE FROM prescient_slot_lease
 
 -- name: add_due
 -- The checks of bench_recur are those of schedules, one each, that have run before; those of
--- bench_keyed have 1,000 concurrency keys in turn.
+-- bench_keyed have 1,000 concurrency keys in turn; of those of bench_tenants every other is of one
+-- tenant.
 WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {checks})
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, terms,
-                                  origin, concurrency_key)
+                                  origin, concurrency_key, tenant)
 SELECT 'orders', CAST(i AS TEXT), '{job}', {slot}, {slot},
        CASE WHEN '{job}' = 'bench_recur' THEN printf({rule}, i) END,
        CASE WHEN '{job}' = 'bench_recur' THEN printf('%032x', i) END,
-       CASE WHEN '{job}' = 'bench_keyed' THEN 'key ' || (i % 1000) END FROM n;
+       CASE WHEN '{job}' = 'bench_keyed' THEN 'key ' || (i % 1000) END,
+       CASE WHEN '{job}' = 'bench_tenants' THEN 'tenant ' || ((i % 1000) * (i % 2)) END FROM n;
 ANALYZE
 
 -- name: pass

@@ -43,6 +43,7 @@ PY
 case ${1:-} in
 recur) ratio recur again 0.9 "a run of a schedule costs more than 1 / 0.9 of one that moves"; exit ;;
 keyed) ratio keyed end 0.5 "a check with a concurrency key costs more than two without"; exit ;;
+tenants) ratio tenants end 0.8 "a check with a tenant costs more than 1 / 0.8 of one without"; exit ;;
 esac
 judged at_once bench/at_once.sh
 judged waiting env WAITING=60000 bench/at_once.sh
@@ -52,6 +53,7 @@ judged notify bench/events.sh notify
 judged stream bench/stream.sh
 judged recur bench/night.sh recur
 judged keyed bench/night.sh keyed
+judged tenants bench/night.sh tenants
 judged pause bench/pause.sh
 judged schedules bench/schedules.sh
 judged init bench/init.sh

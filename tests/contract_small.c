@@ -2,6 +2,7 @@
  * others that wait in the same place. */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "store_contract.h"
 
@@ -160,4 +161,42 @@ void pages_of_small_tenants_follow_one_another(void)
     }
     IS(5, n);
     IS(3, pages);
+}
+
+static void note_runs_of(const char *job, int64_t us)
+{
+    struct run_hour row = { .hour_at = time(NULL) / 3600 * 3600, .job = job, .entity = "orders", .tenant = "",
+                            .outcome = "done", .runs = 10, .took_us = 10 * us, .took_max_us = us,
+                            .took = "{}", .late = "{}" };
+    struct store_note_runs call = STORE_NOTE_RUNS_INIT;
+    call.owner = owner;
+    call.rows = &row;
+    call.n = 1;
+    IS(0, fixture_call(&call.call));
+}
+
+static uint64_t small_buckets_if_slow(void)
+{
+    struct store_open_slot o = open_slot(owner, 60);
+    struct store_release release = STORE_RELEASE_INIT;
+    o.asks_small = o.if_slow = true;
+    IS(0, fixture_call(&o.call));
+    release.leases = o.taken;
+    release.n = o.ntaken;
+    IS(0, fixture_call(&release.call));
+    return o.small_buckets;
+}
+
+/* An engine that has run nothing yet asks whether other engines' checks took long. */
+void small_tenants_may_be_asked_for_only_where_checks_were_slow(void)
+{
+    WITH_STORE();
+    load_of("orders", "large", 1, 100);
+    load_of("orders", "small", 101, 3);
+    IS(1, small_buckets_if_slow());                     /* nothing is known */
+    note_runs_of("look", 20);
+    IS(0, small_buckets_if_slow());
+    IS(1, small_buckets());
+    note_runs_of("crawl", 1000);
+    IS(1, small_buckets_if_slow());
 }

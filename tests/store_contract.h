@@ -72,6 +72,7 @@
     X(tenants_of_one_size_are_not_small)                                                                     \
     X(checks_of_no_tenant_are_their_entitys)                                                                 \
     X(each_bucket_with_small_tenants_is_named_and_brings_them)                                               \
+    X(small_tenants_may_be_asked_for_only_where_checks_were_slow)                                            \
     X(pages_of_small_tenants_follow_one_another)                                                             \
     /* contract_slot.c */                                                                                    \
     X(opening_a_slot_counts_its_rows_once)                                                                   \

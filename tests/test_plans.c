@@ -201,7 +201,7 @@ static void on_postgresql_opening_a_slot_after_a_burst_is_cheap(void)
     enum { BURST = 50000, COMPILED_FROM = 100000, BLOCKS_MOST = 400 };
     static const char values[] =
         "'2026-03-01 13:15:00+00', 100, '00000000-0000-0000-0000-000000000001', 'e', 60, 4, true, '{look}', "
-        "'1s', '{}', '{}', '{}', '{}', 1, 0, NULL, 0, false, true, 5000";
+        "'1s', '{}', '{}', '{}', '{}', 1, 0, NULL, 0, false, true, 5000, true";
     char plan[40000] = "";
     const struct sql_statement *s = &pg_statements[PG_OPEN_SLOT];
     Oid types[WIRE_PARAMS_MAX];

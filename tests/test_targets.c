@@ -340,11 +340,13 @@ static void the_round_of_small_tenants_has_a_place_of_its_own_in_a_bucket(void)
 static void so_many_pages_of_small_tenants_are_enough(void)
 {
     struct leased_bucket b = { .reads = READ_ALL };
-    CU_ASSERT_FALSE(leased_bucket_note_page(&b));
+    CU_ASSERT_FALSE(leased_bucket_note_page(&b, false));
     b.reads = READ_SMALL;
     for (int pages = 1; pages < SMALL_PAGES; pages++)
-        CU_ASSERT_FALSE(leased_bucket_note_page(&b));
-    CU_ASSERT_TRUE(leased_bucket_note_page(&b));
+        CU_ASSERT_FALSE(leased_bucket_note_page(&b, false));
+    CU_ASSERT_TRUE(leased_bucket_note_page(&b, false));
+    struct leased_bucket fast = { .reads = READ_SMALL };
+    CU_ASSERT_TRUE(leased_bucket_note_page(&fast, true));
 }
 
 static const struct test tests[] = {

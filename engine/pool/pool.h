@@ -67,8 +67,9 @@ const char *pool_broken(const struct pool *pool);           /* why, or NULL */
 /* Whether its workers run many checks of the job in one call; known once they are ready. */
 bool pool_runs_batches(const struct pool *pool, int job);
 
-/* Some job takes so long that many of its checks take a while; or none has run here yet. */
-bool pool_is_slow(const struct pool *pool);
+/* Whether some job takes so long that many of its checks take a while. */
+enum pool_pace { POOL_UNKNOWN /* none has run here yet */, POOL_FAST, POOL_SLOW };
+enum pool_pace pool_pace(const struct pool *pool);
 
 /* Checks of `page` may be given from now on. The pool keeps the pointer until pool_forget. false:
  * out of memory, and they will not be. */

@@ -63,16 +63,16 @@ bool pool_runs_batches(const struct pool *pool, int job)
     return pool->shares[job].batches;
 }
 
-bool pool_is_slow(const struct pool *pool)
+enum pool_pace pool_pace(const struct pool *pool)
 {
     bool has_run = false;
     for (int i = 0; i < pool->jobs.n; i++) {
         const struct pool_share *share = &pool->shares[i];
         if (share->has_run && share->mean_us >= SLOW_US)
-            return true;
+            return POOL_SLOW;
         has_run = has_run || share->has_run;
     }
-    return !has_run;
+    return has_run ? POOL_FAST : POOL_UNKNOWN;
 }
 
 /* ---- what may be given ---- */

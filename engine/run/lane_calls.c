@@ -58,7 +58,9 @@ static void begin_open(struct lane *l)
     o->left_out = target_left_out(t);
     o->urgent = t->round == READ_URGENT;
     o->asks_urgent = target_may_have_rounds(t);
-    o->asks_small = o->asks_urgent && pool_is_slow(env->pool);
+    enum pool_pace pace = pool_pace(env->pool);
+    o->asks_small = o->asks_urgent && pace != POOL_FAST;
+    o->if_slow = pace == POOL_UNKNOWN;
     o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
     o->watched = l->watched;
     t->is_opening = true;
@@ -419,7 +421,8 @@ static void end_read(struct lane *l, int rc)
     bucket->damaged_reads = 0;
     if (bucket->cursor.id == INT64_MIN)
         bucket->saw_all = r->is_complete;       /* then so do all that come after it */
-    bucket->exhausted = !r->has_more || leased_bucket_note_page(bucket);
+    bool is_enough = leased_bucket_note_page(bucket, pool_pace(l->env->pool) == POOL_FAST);
+    bucket->exhausted = !r->has_more || is_enough;
     if (r->ndamaged)
         skip_damaged_rows(l, bucket, r);
     if (slot_is_of_pause(bucket->lease.slot))

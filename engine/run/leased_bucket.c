@@ -53,9 +53,9 @@ bool leased_bucket_has_more(const struct leased_bucket *b)
     return !b->exhausted || (b->reads != READ_ALL && b->reads != b->target->round);
 }
 
-bool leased_bucket_note_page(struct leased_bucket *b)
+bool leased_bucket_note_page(struct leased_bucket *b, bool is_fast)
 {
-    return b->reads == READ_SMALL && ++b->nsmall_pages == SMALL_PAGES;
+    return b->reads == READ_SMALL && (++b->nsmall_pages >= SMALL_PAGES || is_fast);
 }
 
 struct page_cursor *leased_bucket_cursor(struct leased_bucket *b)

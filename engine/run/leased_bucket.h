@@ -61,8 +61,9 @@ bool leased_bucket_is_parked(const struct leased_bucket *b);
 /* Goes on with its target's round, if that has begun meanwhile. */
 void leased_bucket_follow_round(struct leased_bucket *b);
 bool leased_bucket_has_more(const struct leased_bucket *b);
-/* A page was read. True: so many of small tenants are enough before the others. */
-bool leased_bucket_note_page(struct leased_bucket *b);
+/* A page was read. True: so many of small tenants are enough before the others; where checks are
+ * fast, one is. */
+bool leased_bucket_note_page(struct leased_bucket *b, bool is_fast);
 /* Behind which row the next page begins. */
 struct page_cursor *leased_bucket_cursor(struct leased_bucket *b);
 

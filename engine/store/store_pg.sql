@@ -223,7 +223,16 @@ coalesce(f.tenant, f.entity_name) COLLATE "C"
                                     AND f.bucket <= CASE slot.split WHEN 1 THEN 63 ELSE b.bucket END
                                   ORDER BY f.bucket, f.priority, f.id LIMIT :small_look) f
                           GROUP BY {tenant_of}) t) c
-  WHERE (slot.split > 1 OR b.bucket = 0) AND c.most > c.few AND c.fewest <= c.few)
+  WHERE (slot.split > 1 OR b.bucket = 0) AND c.most > c.few AND c.fewest <= c.few
+    AND (NOT :if_slow OR {is_slow}))
+
+-- part: is_slow
+-- Some job took a millisecond a run in the hours noted last, or none has run.
+(SELECT coalesce(bool_or(j.took_us >= 1000 * j.runs), true)
+   FROM (SELECT sum(r.took_us) AS took_us, sum(r.runs) AS runs
+           FROM (SELECT h.job_exec, h.took_us, h.runs FROM prescient.run_hour h
+                  ORDER BY h.hour_at DESC LIMIT 2000) r
+          GROUP BY r.job_exec) j)
 
 -- part: small_buckets_degraded_small
 0::bigint
@@ -260,7 +269,8 @@ EXISTS (SELECT FROM prescient.pause p
 -- in: slot timestamptz, split_at int4, owner uuid, engine text?, lease_s int4, want int4,
 -- in: again bool, jobs text[]?, lock_timeout text, watched_buckets int4[], watched_owners uuid[],
 -- in: watched_tokens int8[], watched_until_us timestamptz[], odd int4, start int4,
--- in: now timestamptz?, left_out int8, urgent bool, asks_urgent bool, small_look int4
+-- in: now timestamptz?, left_out int8, urgent bool, asks_urgent bool, small_look int4,
+-- in: if_slow bool
 -- out: part int4, bucket int4, owner uuid?, token int8, expires_us timestamptz, number int8,
 -- out: has_day bool, incarnation int8, has_urgent bool, small_buckets int8
 WITH setup AS MATERIALIZED (

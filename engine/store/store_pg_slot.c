@@ -58,6 +58,7 @@ static bool open_slot_send(struct pg_store *pg, struct store_call *call)
         .urgent = o->urgent,
         .asks_urgent = o->asks_urgent,
         .small_look = PG_SMALL_LOOK,
+        .if_slow = o->if_slow,
     });
 }
 

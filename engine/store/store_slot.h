@@ -65,7 +65,9 @@ struct store_open_slot {
     uint64_t left_out;  /* a bit for each bucket of a split slot: take no lease of these */
     bool urgent;        /* of a split slot: only of buckets that have checks with a priority below 0 */
     bool asks_urgent;   /* whether it has any: `has_urgent` */
-    bool asks_small;    /* where it has checks of small tenants: `small_buckets` */
+    /* where it has checks of small tenants: `small_buckets`. With `if_slow` only if some job took a
+     * millisecond a run in the hours noted last (run_hour), or none is noted. */
+    bool asks_small, if_slow;
     /* leases of others that did not change for the lease time, by our own clock */
     const struct lease *watched;
     int nwatched;

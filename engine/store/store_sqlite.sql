@@ -229,6 +229,15 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 SELECT coalesce(max(n) > max(4, max(of_all) / 16) AND min(n) <= max(4, max(of_all) / 16), false) AS yes
   FROM {tenants_of_slot}
 
+-- name: is_slow
+-- Some job took a millisecond a run in the hours noted last, or none has run.
+-- out: yes bool
+SELECT coalesce(max(took_us >= 1000 * runs), true) AS yes
+  FROM (SELECT sum(took_us) AS took_us, sum(runs) AS runs
+          FROM (SELECT job_exec, took_us, runs FROM prescient_run_hour
+                 ORDER BY hour_at DESC LIMIT 2000)
+         GROUP BY job_exec)
+
 -- part: tenants_of_slot
 (SELECT tenant, count(*) AS n, sum(count(*)) OVER () AS of_all
    FROM {first_of_slot} GROUP BY tenant)

@@ -175,10 +175,13 @@ static int look_for_small(struct sqlite_store *db, struct store_open_slot *req)
 {
     struct sqlite_has_small_out row = { 0 };
     struct sqlite_has_small_in in = { .slot = req->slot, .look = SQLITE_SMALL_LOOK };
+    struct sqlite_is_slow_out slow = { .yes = true };
     struct err err = { 0 };
     if (!req->asks_small || !req->ntaken)
         return 0;
-    int rc = sqlite_ask(db, &err, STATEMENT_HAS_SMALL, &row, &in);
+    int rc = req->if_slow ? sqlite_ask(db, &err, STATEMENT_IS_SLOW, &slow, NULL) : 0;
+    if (rc >= 0 && slow.yes)
+        rc = sqlite_ask(db, &err, STATEMENT_HAS_SMALL, &row, &in);
     if (rc < 0 && err.reason != ERR_REASON_DAMAGED) {
         req->call.err = err;
         return rc;
