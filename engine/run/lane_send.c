@@ -17,6 +17,8 @@ enum {
 static uint8_t *lateness(struct lane *l)
 {
     struct errands *errands = l->env->errands;
+    if (l->doing == LANE_RELEASE)       /* the same call of the store */
+        return &l->late[LANE_GIVE_BACK];
     if (l->doing != LANE_ERRAND)
         return &l->late[l->doing];
     return errand_can_wait(errands->current.kind) ? NULL : &errands->late[errands->current.kind];
