@@ -20,6 +20,12 @@ plugin deeds 'const char *key = check->entity_key;
         host->enqueue(host, answer, "orders", "43", "deeds", check->now + 60, NULL, "earlier");
         host->resolve(host, answer, "orders", "44", NULL);
         prescient_done(answer);
+    } else if (!strcmp(key, "for")) {
+        host->enqueue_check(host, answer, &(struct prescient_new_check){
+            .size = sizeof(struct prescient_new_check), .entity_name = "orders", .entity_key = "43",
+            .job = "deeds", .at = check->now + 60, .json = "[1]", .priority = -2,
+            .concurrency_key = "project 7", .tenant = "acme" });
+        prescient_done(answer);
     } else { prescient_note(answer, "payload %s, now %lld", check->payload ? check->payload : "-",
                             (long long)check->now); prescient_done(answer); }'
 cat >prescient.cfg <<CFG
@@ -58,6 +64,8 @@ looks() {
         "[('emit', 'order.late', None, None, None, {'n': 1}), \
 ('enqueue', None, '43', 'deeds', '2030-01-01T00:06:00Z', None), \
 ('resolve', None, '44', None, None, None)]"
+    tried for '[(e["conflict"], e["priority"], e["concurrency_key"], e["tenant"]) for e in j["effects"]]' \
+        "[('keep', -2, 'project 7', 'acme')]"
     tried 1 'j["answer"], [e["event"] for e in j["effects"]]' "('again', ['order.unshipped'])" asks
     tried 2 'j["answer"], j["effects"], j["note"]' "('done', [], None)" asks
     tried 3 'j["answer"], j["note"]' "('done', 'there is no such order')" asks
@@ -147,6 +155,8 @@ event    order.late {\"n\": 1}
 enqueue  orders 43 deeds at 2030-01-01T00:06:00Z, conflict earlier 
 resolve  orders 44 (every job)
 nothing was written down"
+has "what few checks have" "$("$P" --now $NOW try deeds orders for)" \
+    'conflict keep, priority -2, concurrency key project 7, tenant acme [1]'
 has "a payload" "$("$P" --now $NOW try deeds orders 7 --payload '{"a": 1}')" \
     'note     payload {"a": 1}, now 1893456300'
 fails_with 2 "payload: found '{a'" "$P" try deeds orders 7 --payload '{a'

@@ -158,3 +158,68 @@ void the_check_of_a_schedule_has_its_tenant(void)
     TEXT_IS("NULL", value("list", "1", "tenant"));
     CU_ASSERT(strncmp(schedule_of("put", "", BEFORE), "error", 5) == 0);
 }
+
+static const char *cell_of(struct store_rows rows, const char *column)
+{
+    return cell(&rows, 0, column);
+}
+
+static void end_deliveries(int64_t slot)
+{
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = slot;
+    o.want = 64;
+    IS(0, fixture_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
+    struct scene scene = { .lease = o.taken[0], .page = read_page(&o.taken[0], SCENE_MAX) };
+    scene.n = scene.page.n;
+    for (int i = 0; i < scene.n; i++) {
+        scene.answers[i].check = &scene.page.checks[i];
+        answer_done(&scene.answers[i]);
+    }
+    IS(2, settle(&scene).touched);
+    scene_end(&scene);
+}
+
+/* Checks that an answer asks for, and deliveries of its events, are of the same tenant, or of the
+ * one that the answer names. */
+void what_comes_of_a_check_is_of_its_tenant(void)
+{
+    static const char event_origin[] = "11111111111111111111111111111111";
+    WITH_STORE();
+    put_of("1", "keep", odd_tenant);
+    struct scene scene = scene_of_slot(1);
+    const struct hearer to[] = {
+        { "hook", "post", bucket_of(DELIVERY_ENTITY, "hook/11111111111111111111111111111111") },
+        { "mail", "send", bucket_of(DELIVERY_ENTITY, "mail/11111111111111111111111111111111") },
+    };
+    const struct effect effects[] = {
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "next", .job = "look",
+          .at = SLOT + 2 * LENGTH, .conflict = "keep" },
+        { .kind = EFFECT_ENQUEUE, .entity_name = "orders", .entity_key = "other", .job = "look",
+          .at = SLOT + 2 * LENGTH, .conflict = "keep", .tenant = "other", .concurrency_key = "2:k\n",
+          .priority = -3 },
+        { .kind = EFFECT_EMIT, .event = "late", .hearers = to, .nhearers = 2, .origin = event_origin,
+          .terms = "event late of orders" },
+    };
+    scene.answers[0].effects = effects;
+    scene.answers[0].neffects = 3;
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+    TEXT_IS(odd_tenant, value("list", "next", "tenant"));
+    TEXT_IS("NULL", value("list", "next", "concurrency_key"));
+    IS(0, number("list", "next", "priority"));
+    TEXT_IS("other", value("list", "other", "tenant"));
+    TEXT_IS("2:k\n", value("list", "other", "concurrency_key"));
+    IS(-3, number("list", "other", "priority"));
+    struct store_rows deliveries = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    IS(2, deliveries.rows);
+    for (int i = 0; i < deliveries.rows; i++)
+        TEXT_IS(odd_tenant, cell(&deliveries, i, "tenant"));
+    end_deliveries(NOW + 1);
+    TEXT_IS("again", cell_of(REPORT("deliver_again", "hook/11111111111111111111111111111111",
+                                    text_of(NOW + 2)), "outcome"));
+    deliveries = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    IS(1, deliveries.rows);
+    TEXT_IS(odd_tenant, cell(&deliveries, 0, "tenant"));
+}

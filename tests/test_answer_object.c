@@ -80,7 +80,8 @@ static void effects_come_in_their_order_and_data_keep_their_text(void)
         " \"enqueue\": [ {\"entity_name\": \"orders\", \"entity_key\": \"43\", \"job\": \"late\","
         "   \"at\": \"+1d\", \"data\": \"\\u0041\" , \"conflict\": \"earlier\" } ,"
         "   {\"entity_name\": \"o\", \"entity_key\": \"k\","
-        "   \"job\": \"j\", \"at\": 1772370901, \"data\": []}],"
+        "   \"job\": \"j\", \"at\": 1772370901, \"data\": [], \"priority\": -7.0,"
+        "   \"concurrency_key\": \"project 7\", \"tenant\": \"t\"}],"
         " \"note\": \"{\"}"), 0);
     CU_ASSERT_EQUAL_FATAL(o.neffects, 6);
     const struct effect *e = o.effects;
@@ -92,6 +93,8 @@ static void effects_come_in_their_order_and_data_keep_their_text(void)
     CU_ASSERT(e[4].kind == EFFECT_ENQUEUE && e[4].at == NOW + 86400 && !strcmp(e[4].conflict, "earlier"));
     CU_ASSERT_STRING_EQUAL(e[4].json, "\"\\u0041\"");
     CU_ASSERT(e[5].at == NOW + 1 && !strcmp(e[5].conflict, "keep") && !strcmp(e[5].json, "[]"));
+    CU_ASSERT(e[4].priority == 0 && !e[4].concurrency_key && !e[4].tenant);
+    CU_ASSERT(e[5].priority == -7 && !strcmp(e[5].concurrency_key, "project 7") && !strcmp(e[5].tenant, "t"));
     CU_ASSERT_STRING_EQUAL(o.note, "{");
     answer_object_release(&o);
 }
@@ -141,6 +144,18 @@ static void what_is_no_answer_is_refused_with_words(void)
         { "{\"done\": true, \"enqueue\": {\"at\": 1, \"entity_name\": \"o\", \"entity_key\": \"k\","
           " \"job\": \"j\", \"conflict\": \"never\"}}",
           "enqueue: conflict: found 'never', expected keep, earlier or replace" },
+        { "{\"done\": true, \"enqueue\": {\"priority\": 1.5}}",
+          "enqueue: priority: found 1.5, expected a whole number of at most 32 bits" },
+        { "{\"done\": true, \"enqueue\": {\"priority\": -2147483649}}",
+          "enqueue: priority: found -2147483649, expected" },
+        { "{\"done\": true, \"enqueue\": {\"priority\": 1e400}}", "expected one JSON object: " },
+        { "{\"done\": true, \"enqueue\": {\"priority\": \"1\"}}",
+          "enqueue: priority: found text, expected a whole number" },
+        { "{\"done\": true, \"enqueue\": {\"tenant\": 7}}",
+          "enqueue: tenant: found a number, expected text" },
+        { "{\"done\": true, \"enqueue\": {\"at\": 1, \"entity_name\": \"o\", \"entity_key\": \"k\","
+          " \"job\": \"j\", \"concurrency_key\": \"\"}}",
+          "enqueue: concurrency key: empty, expected 1 to 1024 bytes of text" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CU_ASSERT_EQUAL_FATAL(take(cases[i].json), ERR_INPUT);

@@ -111,6 +111,15 @@ static void an_effect_needs_the_fields_of_its_kind(void)
     CU_ASSERT_EQUAL(effect_check(&emit, &err), 0);
     CU_ASSERT_EQUAL(effect_check(&resolve, &err), 0);
     CU_ASSERT_EQUAL(effect_check(&enqueue, &err), 0);
+    enqueue.concurrency_key = "";
+    CU_ASSERT_EQUAL(effect_check(&enqueue, &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "concurrency key: empty, expected 1 to 1024 bytes of text");
+    enqueue.concurrency_key = "k";
+    enqueue.tenant = "\xff";
+    CU_ASSERT_EQUAL(effect_check(&enqueue, &err), ERR_INPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "tenant: "));
+    enqueue.tenant = "t";
+    CU_ASSERT_EQUAL(effect_check(&enqueue, &err), 0);
     enqueue.at = -1;
     CU_ASSERT_EQUAL(effect_check(&enqueue, &err), ERR_INPUT);
     CU_ASSERT_STRING_EQUAL(err.text,

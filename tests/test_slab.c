@@ -175,7 +175,10 @@ static void an_answer_arrives_with_its_text_and_effects(void)
           .entity_key = "43",
           .job = "other",
           .at = 5000,
-          .conflict = "replace" },
+          .conflict = "replace",
+          .priority = -5,
+          .concurrency_key = "project 7",
+          .tenant = "t\xc3\xa9" },
         { .kind = EFFECT_RESOLVE, .entity_name = "orders", .entity_key = "44" },
     };
     /* In turns, as in a batch. */
@@ -200,6 +203,10 @@ static void an_answer_arrives_with_its_text_and_effects(void)
     CU_ASSERT_STRING_EQUAL(got.effects[1].job, "other");
     CU_ASSERT_STRING_EQUAL(got.effects[1].conflict, "replace");
     CU_ASSERT_EQUAL(got.effects[1].at, 5000);
+    CU_ASSERT_EQUAL(got.effects[1].priority, -5);
+    CU_ASSERT_STRING_EQUAL(got.effects[1].concurrency_key, "project 7");
+    CU_ASSERT_STRING_EQUAL(got.effects[1].tenant, "t\xc3\xa9");
+    CU_ASSERT(!got.effects[2].concurrency_key && !got.effects[2].tenant);
     CU_ASSERT_STRING_EQUAL(got.effects[2].entity_key, "44");
     CU_ASSERT_PTR_NULL(got.effects[2].job);
     slab_drop_effects(slabfx.worker, 0);

@@ -42,6 +42,8 @@ static void effects_arrive_with_their_answer(void)
     workerfx_put(EFFECTS, "enqueue", false);
     workerfx_put(EFFECTS, "resolve", false);
     workerfx_put(EFFECTS, "nothing", false);
+    workerfx_put(EFFECTS, "enqueue for", false);
+    workerfx_put(EFFECTS, "enqueue short", false);
     CU_ASSERT_TRUE(workerfx_run_to_end());
     struct raw_answer got = workerfx_answer(0);
     CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
@@ -55,6 +57,18 @@ static void effects_arrive_with_their_answer(void)
     CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
     CU_ASSERT_EQUAL(got.effects[0].kind, EFFECT_RESOLVE);
     CU_ASSERT_EQUAL(workerfx_answer(3).neffects, 0);
+    got = workerfx_answer(4);
+    CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
+    CU_ASSERT_EQUAL(got.effects[0].at, 1060);
+    CU_ASSERT_STRING_EQUAL(got.effects[0].conflict, "keep");
+    CU_ASSERT_STRING_EQUAL(got.effects[0].json, "[2]");
+    CU_ASSERT_EQUAL(got.effects[0].priority, -1);
+    CU_ASSERT_STRING_EQUAL(got.effects[0].concurrency_key, "project 7");
+    CU_ASSERT_STRING_EQUAL(got.effects[0].tenant, "acme");
+    got = workerfx_answer(5);
+    CU_ASSERT_EQUAL_FATAL(got.neffects, 1);
+    CU_ASSERT_STRING_EQUAL(got.effects[0].conflict, "replace");
+    CU_ASSERT_PTR_NULL(got.effects[0].tenant);
     workerfx_stop();
 }
 

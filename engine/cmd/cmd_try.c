@@ -178,17 +178,33 @@ static const char *verdict_text(struct app *app, const struct trial_result *r)
     return arena_printf(app->arena, "the check would be looked at again in the slot %s", next ? next : "?");
 }
 
+/* What few checks have: the text with ", LABEL VALUE" behind it. */
+static const char *with(struct app *app, const char *text, const char *label, const char *value)
+{
+    return text && value ? arena_printf(app->arena, "%s, %s %s", text, label, value) : text;
+}
+
+static const char *filed_text(struct app *app, const struct effect *e)
+{
+    const char *at = moment_text(app, e->at);
+    const char *json = e->json ? e->json : "";
+    const char *text = arena_printf(app->arena, "enqueue  %s %s %s at %s, conflict %s", e->entity_name,
+                                    e->entity_key, e->job, at ? at : "?", e->conflict);
+    if (e->priority)
+        text = with(app, text, "priority", arena_printf(app->arena, "%" PRId32, e->priority));
+    text = with(app, text, "concurrency key", e->concurrency_key);
+    text = with(app, text, "tenant", e->tenant);
+    return arena_printf(app->arena, "%s %s", text ? text : "", json);
+}
+
 static const char *effect_text(struct app *app, const struct effect *e)
 {
-    const char *json = e->json ? e->json : "";
-    const char *at = moment_text(app, e->at);
     if (e->kind == EFFECT_EMIT)
-        return arena_printf(app->arena, "event    %s %s", e->event, json);
+        return arena_printf(app->arena, "event    %s %s", e->event, e->json ? e->json : "");
     if (e->kind == EFFECT_RESOLVE)
         return arena_printf(app->arena, "resolve  %s %s %s", e->entity_name, e->entity_key,
                             e->job ? e->job : "(every job)");
-    return arena_printf(app->arena, "enqueue  %s %s %s at %s, conflict %s %s", e->entity_name, e->entity_key,
-                        e->job, at ? at : "?", e->conflict, json);
+    return filed_text(app, e);
 }
 
 static void put_line(struct app *app, const char *label, const char *value)
@@ -240,9 +256,11 @@ static json_t *effect_object(struct app *app, const struct effect *e)
                                          [EFFECT_RESOLVE] = "resolve" };
     json_t *data = e->json ? json_loads(e->json, JSON_DECODE_ANY, NULL) : NULL;
     bool is_filed = e->kind == EFFECT_ENQUEUE;
-    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:o, s:s?, s:o?}", "effect", kinds[e->kind], "event",
-                     e->event, "entity_name", e->entity_name, "entity_key", e->entity_key, "job", e->job,
-                     "at", moment_json(app, e->at, is_filed), "conflict", e->conflict, "data", data);
+    return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:o, s:s?, s:o, s:s?, s:s?, s:o?}", "effect",
+                     kinds[e->kind], "event", e->event, "entity_name", e->entity_name, "entity_key",
+                     e->entity_key, "job", e->job, "at", moment_json(app, e->at, is_filed), "conflict",
+                     e->conflict, "priority", is_filed ? json_integer(e->priority) : json_null(),
+                     "concurrency_key", e->concurrency_key, "tenant", e->tenant, "data", data);
 }
 
 static void print_json(struct app *app, const struct trial_result *r)

@@ -43,6 +43,8 @@ static void keep(struct run *r, const struct raw_answer *raw)
         e->job = kept(r->arena, e->job);
         e->json = kept(r->arena, e->json);
         e->conflict = kept(r->arena, e->conflict);
+        e->concurrency_key = kept(r->arena, e->concurrency_key);
+        e->tenant = kept(r->arena, e->tenant);
     }
 }
 

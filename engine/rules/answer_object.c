@@ -109,12 +109,26 @@ static int read_time(struct reading *r, const char *name, const json_t *value, i
     return 0;
 }
 
+/* 2.0 is 2, as some languages know no other numbers. */
+static int read_priority(struct reading *r, const char *name, const json_t *value, int32_t *out)
+{
+    if (!json_is_number(value))
+        return wrong_type(r, name, value, "a whole number");
+    double number = json_number_value(value);
+    if (number != floor(number) || number < INT32_MIN || number > INT32_MAX)
+        return err_set(r->err, ERR_INPUT, "%s: found %.17g, expected a whole number of at most 32 bits", name,
+                       number);
+    *out = (int32_t)number;
+    return 0;
+}
+
 /* ---- effects ---- */
 
 static const struct effect_type { const char *name, *members; enum effect_kind kind;
 } effect_types[] = {
     { "emit", "event or data", EFFECT_EMIT },
-    { "enqueue", "entity_name, entity_key, job, at, data or conflict", EFFECT_ENQUEUE },
+    { "enqueue", "entity_name, entity_key, job, at, data, conflict, priority, "
+                 "concurrency_key or tenant", EFFECT_ENQUEUE },
     { "resolve", "entity_name, entity_key or job", EFFECT_RESOLVE },
 };
 
@@ -127,6 +141,8 @@ static const struct { const char *name; int of; size_t at;
     { "entity_key", OF_ENQUEUE | OF_RESOLVE, offsetof(struct effect, entity_key) },
     { "job", OF_ENQUEUE | OF_RESOLVE, offsetof(struct effect, job) },
     { "conflict", OF_ENQUEUE, offsetof(struct effect, conflict) },
+    { "concurrency_key", OF_ENQUEUE, offsetof(struct effect, concurrency_key) },
+    { "tenant", OF_ENQUEUE, offsetof(struct effect, tenant) },
 };
 
 static int read_effect_member(struct reading *r, const struct effect_type *type, const char *name,
@@ -141,6 +157,8 @@ static int read_effect_member(struct reading *r, const struct effect_type *type,
             return read_text(r, name, value, (const char **)((char *)e + effect_texts[i].at));
     if (of == OF_ENQUEUE && !strcmp(name, "at"))
         return read_time(r, name, value, &e->at);
+    if (of == OF_ENQUEUE && !strcmp(name, "priority"))
+        return read_priority(r, name, value, &e->priority);
     if (of == OF_RESOLVE || strcmp(name, "data") != 0)
         return err_set(r->err, ERR_INPUT, "there is no member '%.*s', expected %s", UTF8_SHOWN(name),
                        type->members);

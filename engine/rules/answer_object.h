@@ -11,7 +11,8 @@
  *     "note": "what history keeps"
  *     "emit": {"event": "order.late", "data": {"n": 1}}
  *     "enqueue": {"entity_name": "orders", "entity_key": "43", "job": "late", "at": "+1d",
- *                 "data": null, "conflict": "keep"}
+ *                 "data": null, "conflict": "keep", "priority": 0, "concurrency_key": null,
+ *                 "tenant": null}        null: that of the check
  *     "resolve": {"entity_name": "orders", "entity_key": "44", "job": "late"}
  *
  * where the last three may be lists. A member that is null counts as not there. */

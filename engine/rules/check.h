@@ -73,6 +73,9 @@ struct effect {
     const char *json;                               /* emit, enqueue; NULL: none */
     const char *conflict;                           /* enqueue: "keep", "earlier", "replace" */
     int64_t at;                                     /* enqueue */
+    int32_t priority;                               /* enqueue */
+    const char *concurrency_key;                    /* enqueue; NULL: none */
+    const char *tenant;                             /* enqueue; NULL: that of the check (effect.h) */
     /* Of an event that is heard; each of them has a delivery. */
     const struct hearer *hearers;
     int nhearers;                                   /* 0: nobody hears it */

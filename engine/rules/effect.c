@@ -28,6 +28,12 @@ static int check_enqueue(const struct effect *e, struct err *err)
     rc = field_check_conflict(e->conflict, err);
     if (rc < 0)
         return rc;
+    if (e->concurrency_key)
+        rc = field_check_name("concurrency key", e->concurrency_key, err);
+    if (rc == 0 && e->tenant)
+        rc = field_check_name("tenant", e->tenant, err);
+    if (rc < 0)
+        return rc;
     return field_check_time("time", e->at, err);
 }
 
@@ -50,6 +56,11 @@ static int check_kind(const struct effect *e, struct err *err)
     case EFFECT_RESOLVE: return check_resolve(e, err);
     }
     return err_set(err, ERR_INPUT, "kind: found %d, expected emit, enqueue or resolve", (int)e->kind);
+}
+
+const char *effect_tenant(const struct check *check, const struct effect *effect)
+{
+    return effect->kind == EFFECT_ENQUEUE && effect->tenant ? effect->tenant : check->tenant;
 }
 
 int effect_check(const struct effect *e, struct err *err)

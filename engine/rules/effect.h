@@ -11,4 +11,9 @@
  * why, and again where the engine takes it, which believes no worker. */
 int effect_check(const struct effect *effect, struct err *err);
 
+/* Whose a check is that the effect of `check` files, a delivery too; NULL: nobody has said it. It
+ * is that of the check, so that what holds a tenant, and what shares workers among tenants, meets
+ * all that comes of one. */
+const char *effect_tenant(const struct check *check, const struct effect *effect);
+
 #endif

@@ -1037,18 +1037,18 @@ SELECT EXISTS (SELECT FROM lease) AS ours
 -- Writes the effects of those rows that the settle before it, in this transaction, has changed, in
 -- the order of their declaration. :now is virtual now or NULL. By effect: :ids id of its check,
 -- :check_counts its check_count as read, :kinds (0 emit, 1 enqueue, 2 resolve), :words event or
--- conflict.
+-- conflict, :priorities, :concurrency_keys and :tenants of the check or delivery that it files.
 -- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
 -- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
--- in: origins text[]
+-- in: origins text[], priorities int4[], concurrency_keys text[], tenants text[]
 -- out: outcomes int8
 WITH {touched},
 wanted AS MATERIALIZED (
     SELECT u.*
       FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at,
-                             :origins)
+                             :origins, :priorities, :concurrency_keys, :tenants)
                       WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at,
-                                         origin, n)
+                                         origin, priority, concurrency_key, tenant, n)
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 emitted AS (
@@ -1084,16 +1084,18 @@ ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 -- forms: present
 -- in: slot timestamptz, now timestamptz?, ids int8[], check_counts int4[], kinds int4[],
 -- in: words text[], entities text[], keys text[], jobs text[], jsons text[], at timestamptz[],
--- in: origins text[], buckets int4[], listeners text[], hearing_jobs text[], terms text[],
--- in: of_event int4[]
+-- in: origins text[], priorities int4[], concurrency_keys text[], tenants text[], buckets int4[],
+-- in: listeners text[], hearing_jobs text[], terms text[], of_event int4[]
 -- out: outcomes int8
 WITH {touched},
 wanted AS MATERIALIZED (
     SELECT u.*
       FROM touched t, unnest(:ids, :check_counts, :kinds, :words, :entities, :keys, :jobs, :jsons, :at,
-                             :origins, :buckets, :listeners, :hearing_jobs, :terms, :of_event)
+                             :origins, :priorities, :concurrency_keys, :tenants, :buckets, :listeners,
+                             :hearing_jobs, :terms, :of_event)
                       WITH ORDINALITY u (id, check_count, kind, word, entity_name, entity_key, job, json, at,
-                                         origin, bucket, listener, hearing_job, terms, of_event, n)
+                                         origin, priority, concurrency_key, tenant, bucket, listener,
+                                         hearing_job, terms, of_event, n)
      WHERE t.ids[width_bucket(u.id, t.ids)] = u.id
      ORDER BY u.n),
 clock AS MATERIALIZED (
@@ -1109,10 +1111,10 @@ emitted AS (
       FROM wanted w WHERE w.kind = 0),
 filed AS (
     INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                      next_check_at, payload, origin, terms)
+                                      next_check_at, payload, origin, terms, tenant)
     SELECT w.bucket, 'prescient.event', w.listener || '/' || w.origin, w.hearing_job, s.slot, s.slot,
            coalesce(w.json, (:jsons)[w.of_event])::json, w.origin,
-           w.terms || ' listener "' || w.listener || '" at ' || s.us
+           w.terms || ' listener "' || w.listener || '" at ' || s.us, w.tenant
       FROM wanted w, second s
      WHERE w.listener IS NOT NULL
      ORDER BY w.bucket, w.listener COLLATE "C", w.n {if_there}),
@@ -1226,7 +1228,8 @@ touched AS MATERIALIZED (
 called AS MATERIALIZED (
     SELECT CASE w.kind
            WHEN 1 THEN (prescient.file_declared(w.entity_name, w.entity_key, w.job, w.at, w.json::json,
-                                                w.word, :now, w.origin)).outcome
+                                                w.word, :now, w.origin, w.priority, w.concurrency_key,
+                                                w.tenant)).outcome
            WHEN 2 THEN prescient.resolve_at(w.entity_name, w.entity_key, w.job, :now)::text END AS outcome
       FROM wanted w WHERE w.kind IN (1, 2))
 

@@ -7,6 +7,7 @@
 
 #include "../base/settings.h"
 #include "../rules/digest.h"
+#include "../rules/effect.h"
 #include "../rules/slot.h"
 #include "store_pg_ops.h"
 
@@ -268,8 +269,8 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, enum
 struct effect_columns {
     int n;
     int64_t *ids, *at;
-    int32_t *check_counts, *kinds, *buckets, *of_event;
-    const char **words, **entities, **keys, **jobs, **jsons, **origins;
+    int32_t *check_counts, *kinds, *priorities, *buckets, *of_event;
+    const char **words, **entities, **keys, **jobs, **jsons, **origins, **concurrency_keys, **tenants;
     const char **listeners, **hearing_jobs, **terms;
 };
 
@@ -281,14 +282,15 @@ static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n
     size_t room = (size_t)n;
     c->n = 0;
     c->ids = arena_alloc(a, 2 * room * sizeof *c->ids);
-    c->check_counts = arena_alloc(a, 4 * room * sizeof *c->check_counts);
-    const char **texts = arena_alloc(a, 9 * room * sizeof *texts);
+    c->check_counts = arena_alloc(a, 5 * room * sizeof *c->check_counts);
+    const char **texts = arena_alloc(a, 11 * room * sizeof *texts);
     if (!c->ids || !c->check_counts || !texts)
         return false;
     c->at = c->ids + room;
     c->kinds = c->check_counts + room;
     c->buckets = c->check_counts + 2 * room;
     c->of_event = c->check_counts + 3 * room;
+    c->priorities = c->check_counts + 4 * room;
     c->words = texts;
     c->entities = texts + room;
     c->keys = texts + 2 * room;
@@ -298,6 +300,8 @@ static bool effect_columns_init(struct effect_columns *c, struct arena *a, int n
     c->listeners = texts + 6 * room;
     c->hearing_jobs = texts + 7 * room;
     c->terms = texts + 8 * room;
+    c->concurrency_keys = texts + 9 * room;
+    c->tenants = texts + 10 * room;
     return true;
 }
 
@@ -346,6 +350,9 @@ static bool effect_columns_add(struct effect_columns *c, struct arena *a, const 
     c->jsons[i] = e->json;
     c->at[i] = e->kind == EFFECT_ENQUEUE ? e->at : 0;
     c->origins[i] = e->kind == EFFECT_ENQUEUE ? origin_of_effect(a, check, place) : e->origin;
+    c->priorities[i] = e->priority;
+    c->concurrency_keys[i] = e->concurrency_key;
+    c->tenants[i] = effect_tenant(check, e);
     effect_columns_hear(c, i, e, 0);
     return e->kind != EFFECT_ENQUEUE || c->origins[i];
 }
@@ -361,6 +368,9 @@ static void effect_columns_add_hearer(struct effect_columns *c, const struct set
     c->words[i] = c->entities[i] = c->keys[i] = c->jobs[i] = c->jsons[i] = NULL;
     c->at[i] = 0;
     c->origins[i] = e->origin;
+    c->priorities[i] = 0;
+    c->concurrency_keys[i] = NULL;
+    c->tenants[i] = effect_tenant(s->check, e);
     effect_columns_hear(c, i, e, which);
     c->of_event[i] = event;
 }
@@ -381,7 +391,8 @@ static bool effect_columns_fill(struct effect_columns *c, struct arena *a, const
 #define EFFECT_COLUMNS(s, c)                                                                                 \
     .slot = (s)->lease.slot, .now = (s)->now, EFFECT_COLUMN(c, ids), EFFECT_COLUMN(c, check_counts),         \
     EFFECT_COLUMN(c, kinds), EFFECT_COLUMN(c, words), EFFECT_COLUMN(c, entities), EFFECT_COLUMN(c, keys),    \
-    EFFECT_COLUMN(c, jobs), EFFECT_COLUMN(c, jsons), EFFECT_COLUMN(c, at), EFFECT_COLUMN(c, origins)
+    EFFECT_COLUMN(c, jobs), EFFECT_COLUMN(c, jsons), EFFECT_COLUMN(c, at), EFFECT_COLUMN(c, origins),        \
+    EFFECT_COLUMN(c, priorities), EFFECT_COLUMN(c, concurrency_keys), EFFECT_COLUMN(c, tenants)
 
 static bool send_effects(struct pg_store *pg, const struct store_settle *s, const struct shares *shares)
 {

@@ -409,11 +409,11 @@ VALUES (:event, :entity, :key, :job, :emitted_us, :slot, :check_count, :data, :c
 -- :origin is the event's, and its delivery's. One that is there already is that of an event with
 -- the same origin (the clock was set back, and a check was deferred twice from one slot).
 -- in: listener text, job text, slot timestamptz, data text?, origin text, terms text,
--- in: emitted_us timestamptz
+-- in: emitted_us timestamptz, tenant text?
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
-                                  origin, terms)
+                                  origin, terms, tenant)
 VALUES ('prescient.event', :listener || '/' || :origin, :job, :slot, :slot, :data, :origin,
-        :terms || ' listener "' || :listener || '" at ' || :emitted_us)
+        :terms || ' listener "' || :listener || '" at ' || :emitted_us, :tenant)
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- name: settle_deliver
@@ -421,19 +421,19 @@ VALUES ('prescient.event', :listener || '/' || :origin, :job, :slot, :slot, :dat
 -- writes the sequence of ids.
 -- in: slot timestamptz, emitted_us timestamptz
 INSERT INTO prescient_future_job (entity_name, entity_key, job_exec, first_check_at, next_check_at, payload,
-                                  origin, terms)
+                                  origin, terms, tenant)
 SELECT 'prescient.event', a.listener || '/' || a.event_origin, a.hearing_job, :slot, :slot, a.data,
-       a.event_origin, a.event_terms || ' listener "' || a.listener || '" at ' || :emitted_us
+       a.event_origin, a.event_terms || ' listener "' || a.listener || '" at ' || :emitted_us, a.event_tenant
   FROM prescient_answers AS a
  WHERE a.part = 6
     ON CONFLICT (bucket, entity_name, entity_key, job_exec) DO NOTHING
 
 -- name: effect_enqueue
 -- in: entity text?, key text?, job text?, at timestamptz, payload text?, conflict text?,
--- in: priority int4, now timestamptz, origin text?
+-- in: priority int4, now timestamptz, origin text?, concurrency_key text?, tenant text?
 INSERT INTO prescient_enqueue_at (entity_name, entity_key, job_exec, at, payload, conflict, priority, now,
-                                  origin)
-VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin)
+                                  origin, concurrency_key, tenant)
+VALUES (:entity, :key, :job, :at, :payload, :conflict, :priority, :now, :origin, :concurrency_key, :tenant)
 
 -- name: digest_change
 -- The check of a listener's digest gets the job and terms of the settings, and never waits longer
@@ -1550,7 +1550,7 @@ SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
 -- 10,000.
 -- in: delivery text?
 -- out: waits_at timestamptz?, job text?, listener text, origin text, data text?, terms text?,
--- out: emitted_us timestamptz?, is_digest bool, told text?, told_us timestamptz?
+-- out: emitted_us timestamptz?, is_digest bool, told text?, told_us timestamptz?, tenant text?
 SELECT (SELECT next_check_at FROM prescient_future_job
          WHERE bucket = 0 AND entity_name = 'prescient.event' AND entity_key = :delivery LIMIT 1) AS waits_at,
        h.job_exec AS job, substr(:delivery, 1, instr(:delivery, '/') - 1) AS listener,
@@ -1561,7 +1561,7 @@ SELECT (SELECT next_check_at FROM prescient_future_job
            || ' first ' || max(coalesce(p.first_check_at, e.slot_at), 0) AS terms,
        e.emitted_at_us AS emitted_us,
        :delivery GLOB '*/[0-9]*-[0-9]*-[0-9]*..[0-9]*-[0-9]*-[0-9]*' AS is_digest,
-       h.payload AS told, (h.first_check_at - 1) * 1000000 AS told_us
+       h.payload AS told, (h.first_check_at - 1) * 1000000 AS told_us, h.tenant
   FROM (SELECT 1) AS one
   LEFT JOIN prescient_future_job_history h
     ON h.id = (SELECT max(id) FROM prescient_future_job_history

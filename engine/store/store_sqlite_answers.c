@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../rules/effect.h"
 #include "../rules/slot.h"
 
 #define NO_PART (-1)
@@ -37,7 +38,8 @@ enum column {
     HEARING_JOB,
     DATA,
     EVENT_ORIGIN,
-    EVENT_TERMS
+    EVENT_TERMS,
+    EVENT_TENANT
 };
 
 static const char schema[] =
@@ -47,7 +49,7 @@ static const char schema[] =
     "deferred_at INTEGER, put_off_at INTEGER, "
     "runs INTEGER, run_at_us INTEGER, run_us INTEGER, note TEXT, keeps_payload INTEGER, "
     "first_at INTEGER, origin_anew TEXT, "
-    "listener TEXT, hearing_job TEXT, data TEXT, event_origin TEXT, event_terms TEXT)";
+    "listener TEXT, hearing_job TEXT, data TEXT, event_origin TEXT, event_terms TEXT, event_tenant TEXT)";
 
 struct answers_table {
     sqlite3_vtab base;
@@ -212,11 +214,12 @@ static void delivery_column(const struct answers_cursor *c, sqlite3_context *res
 {
     if (c->part != ANSWERS_DELIVERIES)
         return;
-    const struct effect *e = &c->answers->settlements[c->at].effects[c->effect];
+    const struct settlement *t = &c->answers->settlements[c->at];
+    const struct effect *e = &t->effects[c->effect];
     const struct hearer *to = &e->hearers[c->hearer];
     const char *const texts[] = {
         [LISTENER] = to->listener, [HEARING_JOB] = to->job, [DATA] = e->json,
-        [EVENT_ORIGIN] = e->origin, [EVENT_TERMS] = e->terms,
+        [EVENT_ORIGIN] = e->origin, [EVENT_TERMS] = e->terms, [EVENT_TENANT] = effect_tenant(t->check, e),
     };
     result_text(result, texts[column]);
 }
@@ -251,7 +254,8 @@ static int answers_column(sqlite3_vtab_cursor *base, sqlite3_context *result, in
     case HEARING_JOB:
     case DATA:
     case EVENT_ORIGIN:
-    case EVENT_TERMS: delivery_column(c, result, column); break;
+    case EVENT_TERMS:
+    case EVENT_TENANT: delivery_column(c, result, column); break;
     }
     return SQLITE_OK;
 }

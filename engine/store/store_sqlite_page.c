@@ -6,6 +6,7 @@
 
 #include "../base/utf8.h"
 #include "../rules/digest.h"
+#include "../rules/effect.h"
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 
@@ -369,9 +370,11 @@ static int64_t enqueue(const struct settling *s, const struct settlement *t, int
         .at = e->at,
         .payload = e->json,
         .conflict = e->conflict ? e->conflict : "keep",
-        .priority = 0,
+        .priority = e->priority,
         .now = s->now,
         .origin = origin,
+        .concurrency_key = e->concurrency_key,
+        .tenant = effect_tenant(t->check, e),
     });
 }
 

@@ -338,6 +338,7 @@ static int64_t deliver_again(struct sqlite_store *db, struct store_report *req,
         .origin = found->origin,
         .terms = found->terms,
         .emitted_us = found->emitted_us,
+        .tenant = found->tenant,
     });
 }
 

@@ -21,11 +21,14 @@
 
 #define SLAB_MAGIC 0x62616c73u      /* "slab" */
 /* changes with struct shared: engine and worker are the same program, but a test may not be */
-#define SLAB_LAYOUT 5u
+#define SLAB_LAYOUT 6u
 #define NO_STRING UINT32_MAX        /* as a length: NULL */
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-enum { EFFECT_EVENT, EFFECT_NAME, EFFECT_KEY, EFFECT_JOB, EFFECT_JSON, EFFECT_STRINGS };
+enum {
+    EFFECT_EVENT, EFFECT_NAME, EFFECT_KEY, EFFECT_JOB, EFFECT_JSON, EFFECT_CONCURRENCY_KEY, EFFECT_TENANT,
+    EFFECT_STRINGS,
+};
 
 struct check_record {
     int64_t id, slot, first_check_at;
@@ -46,6 +49,7 @@ struct answer_record {
 struct effect_record {
     int64_t at;
     uint32_t kind, conflict, next;
+    int32_t priority;
     uint32_t len[EFFECT_STRINGS];                       /* the strings follow, without NUL */
 };
 
@@ -332,6 +336,9 @@ static int take_effect(struct slab *s, uint32_t at, bool count, struct arena *a,
         .job = strings[EFFECT_JOB],
         .json = strings[EFFECT_JSON],
         .conflict = r.kind == EFFECT_ENQUEUE ? field_conflict_word(r.conflict) : NULL,
+        .priority = r.priority,
+        .concurrency_key = strings[EFFECT_CONCURRENCY_KEY],
+        .tenant = strings[EFFECT_TENANT],
     };
     *next = r.next;
     return effect_check(out, err);
@@ -551,11 +558,20 @@ static void link_effect(struct slab *s, struct chain *chain, uint32_t at)
 
 int slab_add_effect(struct slab *s, int index, const struct effect *e)
 {
-    const char *strings[EFFECT_STRINGS] = { e->event, e->entity_name, e->entity_key, e->job, e->json };
+    const char *strings[EFFECT_STRINGS] = {
+        [EFFECT_EVENT] = e->event,
+        [EFFECT_NAME] = e->entity_name,
+        [EFFECT_KEY] = e->entity_key,
+        [EFFECT_JOB] = e->job,
+        [EFFECT_JSON] = e->json,
+        [EFFECT_CONCURRENCY_KEY] = e->concurrency_key,
+        [EFFECT_TENANT] = e->tenant,
+    };
     struct chain *chain = &s->chains[index];
     struct effect_record r = { .at = e->at,
                                .kind = (uint32_t)e->kind,
-                               .conflict = (uint32_t)field_conflict_index(e->conflict) };
+                               .conflict = (uint32_t)field_conflict_index(e->conflict),
+                               .priority = e->priority };
     size_t bytes = sizeof r;
     for (int i = 0; i < EFFECT_STRINGS; i++) {
         r.len[i] = strings[i] ? (uint32_t)strlen(strings[i]) : NO_STRING;

@@ -276,6 +276,25 @@ static int host_enqueue(const struct prescient_host *api, struct prescient_answe
                                      .conflict = conflict ? conflict : "keep" });
 }
 
+/* A plug-in of before gives a shorter one: its later members are not asked for. */
+static int host_enqueue_check(const struct prescient_host *api, struct prescient_answer *answer,
+                              const struct prescient_new_check *asked)
+{
+    struct prescient_new_check wanted = { 0 };
+    memcpy(&wanted, asked, asked->size < sizeof wanted ? asked->size : sizeof wanted);
+    return declare(api, answer, "enqueue",
+                   &(struct effect){ .kind = EFFECT_ENQUEUE,
+                                     .entity_name = wanted.entity_name,
+                                     .entity_key = wanted.entity_key,
+                                     .job = wanted.job,
+                                     .at = wanted.at,
+                                     .json = wanted.json,
+                                     .conflict = wanted.conflict ? wanted.conflict : "keep",
+                                     .priority = wanted.priority,
+                                     .concurrency_key = wanted.concurrency_key,
+                                     .tenant = wanted.tenant });
+}
+
 static int host_resolve(const struct prescient_host *api, struct prescient_answer *answer,
                         const char *entity_name, const char *entity_key, const char *job)
 {
@@ -521,6 +540,7 @@ int host_new(const struct job_settings *job, const struct host_services *service
         .dry = host_dry,
         .hide = host_hide,
         .broken = host_broken,
+        .enqueue_check = host_enqueue_check,
     };
     *out = h;
     return 0;

@@ -103,6 +103,19 @@ struct prescient_rows {
     const struct prescient_value *values;
 };
 
+/* A check that an answer asks for. Members that are 0 or NULL stand for what is written there. */
+struct prescient_new_check {
+    size_t size;                    /* sizeof(struct prescient_new_check) */
+    const char *entity_name, *entity_key, *job;
+    int64_t at;                     /* when it is to be looked at (rounded up to a slot) */
+    const char *json;               /* its payload; NULL: none */
+    /* what happens to one that is there already: "keep" (NULL), "earlier" or "replace" */
+    const char *conflict;
+    int32_t priority;               /* below 0: urgent */
+    const char *concurrency_key;    /* checks that share it are not run at once; NULL: none */
+    const char *tenant;             /* whose it is; NULL: that of the check that is answered */
+};
+
 enum prescient_log_level { PRESCIENT_LOG_DEBUG, PRESCIENT_LOG_INFO, PRESCIENT_LOG_WARN, PRESCIENT_LOG_ERROR };
 
 /* What the host offers. Valid from `open` to `close`; one per worker and job, used by one thread
@@ -147,8 +160,9 @@ struct prescient_host {
      * transaction as that answer; nothing of it happens when the answer is not settled. `json` is
      * JSON text of at most 64 KiB, or NULL for none. One that is refused (-1: bad JSON, a name
      * that is empty or longer than 1 KiB, more than 64 effects) turns an answer that is no FAIL
-     * into FAIL. enqueue: conflict is "keep", "earlier" or "replace"; resolve: job NULL means
-     * every job of that row. */
+     * into FAIL. enqueue: conflict is "keep", "earlier" or "replace", and the check has the tenant
+     * of the one that is answered, as deliveries of its events have; resolve: job NULL means every
+     * job of that row. */
     int (*emit)(const struct prescient_host *host, struct prescient_answer *answer, const char *event,
                 const char *json);
     int (*enqueue)(const struct prescient_host *host, struct prescient_answer *answer,
@@ -215,6 +229,10 @@ struct prescient_host {
      * table or a column is missing, or the database cannot be reached. Not 0: other checks would
      * fare no better, and need not be asked about. */
     int (*broken)(const struct prescient_host *host);
+
+    /* As enqueue, for a check that has a priority, a concurrency key or a tenant of its own. */
+    int (*enqueue_check)(const struct prescient_host *host, struct prescient_answer *answer,
+                         const struct prescient_new_check *wanted);
 };
 
 enum { PRESCIENT_NO_EFFECTS = 1 };      /* answer_json: one that declares any is refused */

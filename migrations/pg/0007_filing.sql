@@ -227,12 +227,15 @@ END $$;
 -- Files a check that an answer declares.
 CREATE FUNCTION prescient.file_declared(entity text, key text, job text, check_at timestamptz,
                                         payload json, conflict text, at timestamptz, new_origin text,
+                                        priority integer, concurrency_key text, tenant text,
                                         OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM prescient.require_check(entity, key, job, check_at, payload, conflict);
+    PERFORM prescient.require_names(concurrency_key, tenant);
     SELECT f.outcome, f.filed_at INTO outcome, filed_at
-      FROM prescient.file_good_check(entity, key, job, check_at, payload, conflict, 0, at, new_origin) f;
+      FROM prescient.file_good_check(entity, key, job, check_at, payload, conflict, priority, at, new_origin,
+                                     concurrency_key, tenant) f;
 END $$;
 
 -- As file_check, for the next fine slot. The clock is read again after each wait.

@@ -36,7 +36,7 @@ DECLARE
     parent record;
     e prescient.event;
 BEGIN
-    SELECT h.job_exec, h.payload, h.first_check_at INTO last
+    SELECT h.job_exec, h.payload, h.first_check_at, h.tenant INTO last
       FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event',
                                  nullif(delivery, ''), NULL, NULL, NULL, NULL, 1, NULL) h;
     IF delivery ~ '/[0-9a-f]{32}$' THEN
@@ -73,9 +73,9 @@ BEGIN
     END IF;
     filed_at := prescient.slot_fine_next(coalesce(at, clock_timestamp()));
     INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
-                                      next_check_at, payload, origin, terms)
+                                      next_check_at, payload, origin, tenant, terms)
     VALUES (in_bucket, 'prescient.event', delivery, last.job_exec, filed_at, filed_at, e.data,
-            CASE WHEN NOT is_digest THEN right(delivery, 32) END,
+            CASE WHEN NOT is_digest THEN right(delivery, 32) END, last.tenant,
             format('event "%s" of "%s" key "%s" job "%s" number %s failures %s first %s listener "%s" at %s',
                    replace(e.event, '"', '""'), replace(e.entity_name, '"', '""'),
                    replace(e.entity_key, '"', '""'), replace(e.job_exec, '"', '""'),

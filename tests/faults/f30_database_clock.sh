@@ -65,7 +65,7 @@ an_hour_back() {
 # not renewed. They may be those of an engine with a longer lease time, so that takes ten of our
 # own.
 leases_from_the_future() {
-    local hour LEASE_S=1 TRUST_MS=700
+    local hour name LEASE_S=1 TRUST_MS=700
     SLOT_LENGTH=1h WITNESS='batch = 1;' a_case leases_from_the_future \
         'workers = 2; split_at = 50; page = 200;'
     hour=$((($(date +%s) / 3600 + 3) * 3600))
@@ -78,7 +78,8 @@ leases_from_the_future() {
     clock_jump store +50m
     ok "$CASE_NAME: leases are taken by that clock" wait_until 10 leases_beyond $((hour + 3000))
     clock_jump store -45m
-    kill_engine "$(engine_at_work)"
+    name=$(engine_at_work 20) || { fail "$CASE_NAME: it is at work after the jump"; return; }
+    kill_engine "$name"
     LIVE_S=30 EPSILON_MS=16000 verdict F30
     at_most "$CASE_NAME: checks that ran again, when leases seemed to be over and when an engine died" \
         "$RERUNS" 400

@@ -41,6 +41,16 @@ static void effects(void *state, const struct prescient_check *check, struct pre
     prescient_done(answer);
     if (!strncmp(key, "emit", 4))
         host->emit(host, answer, "order.late", "{\"n\": 1}");
+    else if (!strcmp(key, "enqueue for"))
+        host->enqueue_check(host, answer, &(struct prescient_new_check){
+            .size = sizeof(struct prescient_new_check), .entity_name = "orders", .entity_key = "43",
+            .job = "other", .at = check->now + 60, .json = "[2]", .priority = -1,
+            .concurrency_key = "project 7", .tenant = "acme" });
+    else if (!strcmp(key, "enqueue short"))
+        host->enqueue_check(host, answer, &(struct prescient_new_check){
+            .size = offsetof(struct prescient_new_check, priority), .entity_name = "orders",
+            .entity_key = "43", .job = "other", .at = check->now + 60, .conflict = "replace",
+            .tenant = "of a later header" });
     else if (!strncmp(key, "enqueue", 7))
         host->enqueue(host, answer, "orders", "43", "other", check->now + 60, NULL, "earlier");
     else if (!strncmp(key, "resolve", 7))
