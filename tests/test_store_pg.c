@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <poll.h>
 
@@ -52,6 +53,37 @@ static void a_page_runs_from_open_to_finish(void)
     RC_IS(0, pgfx_call(&l.call));
     CU_ASSERT_EQUAL(l.closed, 1);
     CU_ASSERT_EQUAL(l.n, 0);
+}
+
+/* Several columns of a page hold more than one value each. */
+static void the_least_and_the_greatest_numbers_are_read_as_they_are(void)
+{
+    static const int32_t priorities[] = { INT32_MIN, -1, INT32_MAX };
+    for (int split = 0; split < 2; split++) {
+        WITH_SERVER();
+        pgfx_put_checks(3);
+        SQL_IS("", "UPDATE prescient.future_job SET check_count = 2147483647, "
+                   "priority = (ARRAY[-2147483648, -1, 2147483647])[entity_key::integer], "
+                   "failure_count = 2147483647 - entity_key::integer");
+        struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+        o.split_at = split ? 1 : o.split_at;
+        o.want = BUCKETS;
+        RC_IS(0, pgfx_call(&o.call));
+        CU_ASSERT_EQUAL(o.split, split ? BUCKETS : 1);
+        int n = 0;
+        for (int i = 0; i < o.ntaken; i++) {
+            struct check_rows page = pgfx_read_page(&o.taken[i], 10);
+            for (int j = 0; j < page.n; j++, n++) {
+                const struct check *c = &page.checks[j];
+                CU_ASSERT_EQUAL(c->bucket, bucket_of(c->entity_name, c->entity_key));
+                CU_ASSERT_EQUAL(c->priority, priorities[atoi(c->entity_key) - 1]);
+                CU_ASSERT_EQUAL(c->check_count, INT32_MAX);
+                CU_ASSERT_EQUAL(c->failure_count, INT32_MAX - atoi(c->entity_key));
+            }
+            check_rows_free(&page);
+        }
+        CU_ASSERT_EQUAL(n, 3);
+    }
 }
 
 /* An engine that has left rows in some buckets goes on with the others: those alone would be given
@@ -449,6 +481,7 @@ static void a_session_ended_by_the_server_is_opened_anew(void)
 
 static const struct test tests[] = {
     TEST(a_page_runs_from_open_to_finish),
+    TEST(the_least_and_the_greatest_numbers_are_read_as_they_are),
     TEST(buckets_that_are_left_out_are_not_taken),
     TEST(the_degraded_functions_return_of_a_whole_table_what_the_plain_statements_do),
     TEST(a_settle_gives_up_on_a_locked_row_and_leaves_it_out_when_told),

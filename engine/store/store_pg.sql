@@ -494,7 +494,15 @@ false
 -- transactions that picked this slot have older ids; when they are over, this read sees every row
 -- that can ever be filed here. :incarnation identifies the server of :xid: the id means nothing on
 -- another server, to which a pooler may have switched.
-(SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= :xid AND {incarnation} = :incarnation)
+pg_snapshot_xmin(pg_current_snapshot())::text::bigint >= :xid AND {incarnation} = :incarnation
+
+-- part: complete_mark
+CASE WHEN {is_complete} THEN 64 ELSE 0 END
+
+-- part: both_counts
+-- In one number: a column less in a page, and one comparison in a settle. If one is negative, so
+-- is the first of the two.
+(f.check_count::bigint << 32 | f.failure_count)
 
 -- name: read_page
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
@@ -505,13 +513,11 @@ false
 -- forms: slot large degraded own urgent small
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
 -- in: incarnation int8, jobs text[], small_look int4
--- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, priority int4,
--- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
--- out: payload json?, aside text?, bucket int4, is_complete bool
-SELECT f.id, f.first_check_at, f.deferred_at, f.priority, f.check_count, f.failure_count, f.entity_name,
-       f.entity_key,
-       f.job_exec, {payload} AS payload, {aside_of_row} AS aside,
-       {bucket_of_row} AS bucket, {is_complete} AS is_complete
+-- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, counts int8,
+-- out: entity_name text, entity_key text, job_exec text, payload json?, aside text?, place int8
+SELECT f.id, f.first_check_at, f.deferred_at, {both_counts} AS counts,
+       f.entity_name, f.entity_key, f.job_exec, {payload} AS payload, {aside_of_row} AS aside,
+       {place_in_page} AS place
   FROM {rows_to_read} f
  WHERE {share_of_page}
 
@@ -602,11 +608,12 @@ f.payload
 -- part: aside_of_row_large
 f.aside
 
--- part: bucket_of_row
-:bucket
+-- part: place_in_page
+-- The row's priority and, in the lowest 7 bits, its bucket and whether the read is complete.
+(f.priority::bigint << 7) + (SELECT :bucket + {complete_mark})
 
--- part: bucket_of_row_slot
-f.bucket::integer
+-- part: place_in_page_slot
+(f.priority::bigint << 7) + f.bucket + (SELECT {complete_mark})
 
 -- name: unreadable
 -- How many rows of :slot, in the buckets :first to :last, the degraded form skips, and the first
@@ -672,12 +679,12 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
 -- buckets or priorities two rows may share an id (a sequence that was set back). Then the number
 -- needs bucket and priority as well, or the answer to one row would be taken for the other's. The
 -- factor keeps priorities apart from counts.
-((f.check_count::bigint << 32 | f.failure_count) # (f.bucket::bigint << 58)
+({both_counts} # (f.bucket::bigint << 58)
  # (f.priority::bigint * 2654435761)) =
        coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
 -- part: as_read
-(f.check_count::bigint << 32 | f.failure_count) =
+{both_counts} =
        coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
 
 -- part: all_check_count

@@ -141,6 +141,9 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
     return *lock_place;
 }
 
+/* The column `place`: see the part place_in_page. */
+enum { COMPLETE = BUCKETS, PRIORITY_SHIFT = 7 };
+
 static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGresult *result, int n,
                        struct check *c, bool *is_left_out, const char **lock_place)
 {
@@ -151,15 +154,15 @@ static bool read_check(struct pg_store *pg, struct store_read_page *r, const PGr
     c->first_check_at = row.first_check_at;
     c->next_check_at = r->lease.slot;
     c->deferred_at = row.deferred_at;
-    c->bucket = row.bucket;
-    c->priority = row.priority;
-    c->check_count = row.check_count;
-    c->failure_count = row.failure_count;
+    c->bucket = (int32_t)(row.place & (COMPLETE - 1));
+    c->priority = (int32_t)(row.place >> PRIORITY_SHIFT);
+    c->check_count = (int32_t)(row.counts >> 32);
+    c->failure_count = (int32_t)row.counts;
 #define CHECK_TEXT(name) c->name = row.name, c->name##_len = row.name##_len;
     CHECK_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT
     c->kept = false;
-    r->is_complete = row.is_complete;
+    r->is_complete = row.place & COMPLETE;
     return read_aside(pg->arena, row.aside, c, is_left_out, lock_place);
 }
 
