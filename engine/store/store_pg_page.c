@@ -75,17 +75,17 @@ static void end_text(const char *end)
     *(char *)(uintptr_t)end = '\0';
 }
 
-/* "3:abc" and the end of a line: *value becomes "abc", or NULL where the number is 0. Returns what
- * is behind it; NULL: that is not there. */
+/* "3:abc" and the end of a line: *value becomes "abc", or NULL where the number is 0, as it mostly
+ * is. Returns what is behind it; NULL: that is not there. */
 static const char *read_counted(const char *text, const char **value)
 {
-    char *colon;
-    size_t left = strlen(text), len = strtoul(text, &colon, 10);
-    if (*colon != ':')
+    size_t len = 0;
+    for (; *text >= '0' && *text <= '9'; text++)
+        len = len * 10 + (size_t)(*text - '0');
+    if (*text != ':')
         return NULL;
-    const char *begin = colon + 1;
-    left -= (size_t)(begin - text);
-    if (left <= len || begin[len] != '\n')
+    const char *begin = text + 1;
+    if (strnlen(begin, len) < len || begin[len] != '\n')
         return NULL;
     end_text(begin + len);
     *value = len ? begin : NULL;
