@@ -149,6 +149,28 @@ static void tenants_that_have_a_name_take_turns_whatever_their_entities(void)
     page_free(p);
 }
 
+static void equal_names_of_neighbours_are_one_text(void)
+{
+    static const char jobs[][2] = { "a", "a", "b" }, entities[][3] = { "xy", "xz", "xz" };
+    static const char tenants[][2] = { "t", "t" };
+    struct check *checks = calloc(3, sizeof *checks);
+    for (int i = 0; i < 3; i++)
+        checks[i] = (struct check){ .id = i + 1,
+                                    .entity_name = entities[i],
+                                    .entity_name_len = 2,
+                                    .job_exec = jobs[i],
+                                    .job_exec_len = 1,
+                                    .tenant = i < 2 ? tenants[i] : NULL };
+    struct check_rows rows = { .checks = checks, .n = 3 };
+    struct page *p = page_new(&rows, job_of, NULL, 1000);
+    const struct check *c = p->rows.checks;
+    CU_ASSERT(c[1].job_exec == c[0].job_exec && c[2].job_exec != c[1].job_exec);
+    CU_ASSERT(c[1].entity_name != c[0].entity_name && c[2].entity_name == c[1].entity_name);
+    CU_ASSERT(c[1].tenant == c[0].tenant && !c[2].tenant);
+    CU_ASSERT(p->checks[1].job == 0 && p->checks[2].job == 1);
+    page_free(p);
+}
+
 static void a_job_that_the_page_does_not_know_has_none(void)
 {
     struct page *p = page_of("?a?");
@@ -229,6 +251,7 @@ static const struct test tests[] = {
     TEST(within_a_job_the_order_of_the_read_is_kept),
     TEST(tenants_of_a_job_take_turns),
     TEST(tenants_that_have_a_name_take_turns_whatever_their_entities),
+    TEST(equal_names_of_neighbours_are_one_text),
     TEST(a_job_that_the_page_does_not_know_has_none),
     TEST(a_returned_check_is_given_again_and_only_once),
     TEST(a_returned_check_that_was_answered_meanwhile_is_not_given),

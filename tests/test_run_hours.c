@@ -112,6 +112,43 @@ static void so_has_each_tenant(void)
     end();
 }
 
+/* The checks share their texts, as those of a page do. */
+static void of_a_page_what_was_written_counts_for_its_group(void)
+{
+    static const struct {
+        const char *tenant;
+        enum outcome outcome;
+        int64_t after_s;
+        bool ran;
+        enum settle_state state;
+    } is[] = {
+        { NULL, OUTCOME_DONE, 0, true, SETTLE_TOUCHED },
+        { NULL, OUTCOME_DONE, 1, true, SETTLE_TOUCHED },
+        { NULL, OUTCOME_DONE, 2, true, SETTLE_SUPERSEDED },
+        { NULL, OUTCOME_DONE, 2, false, SETTLE_TOUCHED },
+        { NULL, OUTCOME_DONE, HOUR, true, SETTLE_TOUCHED },
+        { NULL, OUTCOME_FAILED, HOUR, true, SETTLE_TOUCHED },
+        { "acme", OUTCOME_FAILED, HOUR, true, SETTLE_TOUCHED },
+    };
+    enum { N = sizeof is / sizeof *is };
+    struct check checks[N];
+    struct settlement page[N];
+    begin();
+    for (int i = 0; i < N; i++) {
+        checks[i] = (struct check){ .job_exec = "look", .entity_name = "orders", .tenant = is[i].tenant,
+                                    .next_check_at = BEGIN };
+        page[i] = (struct settlement){ .check = &checks[i], .outcome = is[i].outcome, .ran = is[i].ran,
+                                       .run_at_us = (BEGIN + is[i].after_s) * S, .run_us = 1,
+                                       .state = is[i].state };
+    }
+    run_hours_count_written(hours, page, N);
+    CU_ASSERT_EQUAL(written(true), 4);
+    CU_ASSERT_EQUAL(row_of("orders", BEGIN)->runs, 2);
+    for (int i = 0; i < note.n; i++)
+        CU_ASSERT_EQUAL(note.rows[i].runs, note.rows[i].hour_at == BEGIN ? 2 : 1);
+    end();
+}
+
 static void what_has_not_run_counts_for_nothing(void)
 {
     begin();
@@ -332,6 +369,7 @@ static const struct test tests[] = {
     TEST(runs_of_an_hour_are_one_row),
     TEST(each_entity_outcome_and_hour_has_its_own),
     TEST(so_has_each_tenant),
+    TEST(of_a_page_what_was_written_counts_for_its_group),
     TEST(what_has_not_run_counts_for_nothing),
     TEST(what_was_written_is_written_again_only_when_it_has_changed),
     TEST(what_failed_to_be_written_is_written_with_the_rest),

@@ -105,13 +105,26 @@ static uint32_t tenant_of(const struct check *row)
     return row->tenant ? hash_of(row->tenant) ^ 0x9e3779b9u : hash_of(row->entity_name);
 }
 
-/* Checks of one job, and of one tenant, often come in a row: a name is looked up once for them. */
+static bool is_same_text(const char *a, uint32_t a_len, const char *b, uint32_t b_len)
+{
+    return a_len == b_len && !memcmp(a, b, a_len);
+}
+
+/* Checks of one job, of one entity and of one tenant often come in a row. A text that is equal to
+ * that of the check before becomes the same one: who compares them later looks at pointers. */
+static void share_texts(struct check *row, const struct check *before)
+{
+    if (is_same_text(row->job_exec, row->job_exec_len, before->job_exec, before->job_exec_len))
+        row->job_exec = before->job_exec;
+    if (is_same_text(row->entity_name, row->entity_name_len, before->entity_name, before->entity_name_len))
+        row->entity_name = before->entity_name;
+    if (row->tenant && before->tenant && !strcmp(row->tenant, before->tenant))
+        row->tenant = before->tenant;
+}
+
 static bool is_of_same_tenant(const struct check *a, const struct check *b)
 {
-    if (a->tenant || b->tenant)
-        return a->tenant && b->tenant && !strcmp(a->tenant, b->tenant);
-    return a->entity_name_len == b->entity_name_len &&
-           !memcmp(a->entity_name, b->entity_name, a->entity_name_len);
+    return a->tenant == b->tenant && (a->tenant || a->entity_name == b->entity_name);
 }
 
 static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name), void *ctx)
@@ -120,9 +133,10 @@ static void take_rows(struct page *p, int (*job_of)(void *ctx, const char *name)
     int job = -1;
     uint32_t tenant = 0;
     for (int i = 0; i < p->rows.n; i++) {
-        const struct check *row = &p->rows.checks[i];
-        if (!before || row->job_exec_len != before->job_exec_len ||
-            memcmp(row->job_exec, before->job_exec, row->job_exec_len) != 0)
+        struct check *row = &p->rows.checks[i];
+        if (before)
+            share_texts(row, before);
+        if (!before || row->job_exec != before->job_exec)
             job = job_of(ctx, row->job_exec);
         if (!before || !is_of_same_tenant(row, before))
             tenant = tenant_of(row);

@@ -32,7 +32,6 @@ struct run_hours {
     struct group *groups;
     int n;
     struct group *table[SLOTS];
-    struct group *last;                 /* the one that was counted last: mostly it is the next one, too */
     int64_t hour;                       /* in which the last run began */
     int64_t over_before;                /* hours before this one were dropped here */
     bool is_under_way, has_failed;      /* the last call did */
@@ -42,7 +41,7 @@ struct run_hours {
 /* What is counted. */
 struct run {
     int64_t hour_at;
-    const char *job, *entity, *tenant;
+    const char *job, *entity, *tenant;  /* tenant NULL: none */
     enum outcome outcome;
     int64_t took_us, late_us;
 };
@@ -116,8 +115,6 @@ static struct group *group_new(const struct run *r, uint64_t hash)
 /* NULL: there is no room for it. */
 static struct group *group_of(struct run_hours *all, const struct run *r, int most)
 {
-    if (all->last && is_of(all->last, r))
-        return all->last;
     uint64_t hash = hash_of(r);
     struct group **place = place_of(all, r, hash);
     if (!*place && all->n < most) {
@@ -128,7 +125,6 @@ static struct group *group_of(struct run_hours *all, const struct run *r, int mo
         all->groups = *place;
         all->n++;
     }
-    all->last = *place;
     return *place;
 }
 
@@ -147,7 +143,6 @@ static void drop_what_is_past(struct run_hours *all)
 {
     struct group *stay = NULL, *following;
     memset(all->table, 0, sizeof all->table);
-    all->last = NULL;
     all->n = 0;
     for (struct group *g = all->groups; g; g = following) {
         following = g->following;
@@ -187,27 +182,36 @@ static int64_t later_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static const char *tenant_of(const struct check *c)
+static const char *tenant_that_fits(const struct run *r)
 {
-    bool fits = c->tenant && strlen(c->job_exec) + strlen(c->entity_name) + strlen(c->tenant) <= NAMES_MOST;
-    return fits ? c->tenant : "";
+    bool fits = r->tenant && strlen(r->job) + strlen(r->entity) + strlen(r->tenant) <= NAMES_MOST;
+    return fits ? r->tenant : "";
 }
 
-void run_hours_count(struct run_hours *all, const struct settlement *s)
+static bool has_run(const struct settlement *s)
 {
-    if (!s->ran || !s->run_at_us)
-        return;
+    return s->ran && s->run_at_us;
+}
+
+static struct run run_of(struct run_hours *all, const struct settlement *s)
+{
     int64_t at = s->run_at_us / 1000000;
     all->hour = at - at % HOUR_S;
-    struct run r = {
+    return (struct run){
         .hour_at = later_of(all->hour, all->over_before),
         .job = s->check->job_exec,
         .entity = s->check->entity_name,
-        .tenant = tenant_of(s->check),
+        .tenant = s->check->tenant,
         .outcome = s->outcome,
         .took_us = later_of(s->run_us, 0),
         .late_us = later_of(s->run_at_us - s->check->next_check_at * 1000000, 0),
     };
+}
+
+/* The group that it counts for. NULL: there is none. */
+static struct group *choose_group(struct run_hours *all, struct run r)
+{
+    r.tenant = tenant_that_fits(&r);
     struct group *g = group_of(all, &r, *r.tenant ? RUN_HOURS_TENANTS : RUN_HOURS_ENTITIES);
     if (!g && *r.tenant) {
         r.tenant = "";
@@ -217,8 +221,40 @@ void run_hours_count(struct run_hours *all, const struct settlement *s)
         r.entity = "";
         g = group_of(all, &r, RUN_HOURS_MOST);
     }
+    return g;
+}
+
+/* It is of the same group, by the same texts. */
+static bool is_alike(const struct run *a, const struct run *b)
+{
+    return a->job == b->job && a->entity == b->entity && a->tenant == b->tenant &&
+           a->outcome == b->outcome && a->hour_at == b->hour_at;
+}
+
+void run_hours_count(struct run_hours *all, const struct settlement *s)
+{
+    if (!has_run(s))
+        return;
+    struct run r = run_of(all, s);
+    struct group *g = choose_group(all, r);
     if (g)
         add(g, &r);
+}
+
+void run_hours_count_written(struct run_hours *all, const struct settlement *page, int n)
+{
+    struct run before = { 0 };
+    struct group *g = NULL;
+    for (int i = 0; i < n; i++) {
+        if (page[i].state != SETTLE_TOUCHED || !has_run(&page[i]))
+            continue;
+        struct run r = run_of(all, &page[i]);
+        if (!is_alike(&r, &before))
+            g = choose_group(all, r);
+        if (g)
+            add(g, &r);
+        before = r;
+    }
 }
 
 bool run_hours_have_news(const struct run_hours *all)

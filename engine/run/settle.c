@@ -280,7 +280,6 @@ static void count_written(struct ended *x, const struct settlement *s)
     note_made_up(x, s);
     x->env->totals->events += events_of(s);
     counts_add_settled(&x->bucket->counts, s);
-    run_hours_count(x->env->run_hours, s);
     bool went_well = s->outcome == OUTCOME_DONE || s->outcome == OUTCOME_AGAIN;
     if (!went_well && trouble_note(x->env->trouble, s))
         x->env->totals->skipped_some = true;
@@ -289,9 +288,11 @@ static void count_written(struct ended *x, const struct settlement *s)
 static void row_was_changed(struct ended *x, int index)
 {
     const struct check *row = &x->page->rows.checks[index];
-    if (x->page->checks[index].maybe_settled)   /* most likely by us, in the settle whose answer was lost */
-        count_written(x, &x->page->checks[index].settlement);
-    else {
+    const struct settlement *s = &x->page->checks[index].settlement;
+    if (x->page->checks[index].maybe_settled) { /* most likely by us, in the settle whose answer was lost */
+        count_written(x, s);
+        run_hours_count(x->env->run_hours, s);
+    } else {
         x->bucket->counts.superseded++;
         log_info(x->env->log, "check %s/%s (%s) was changed while it ran; its new state stands",
                  row->entity_name, row->entity_key, row->job_exec);
@@ -311,6 +312,7 @@ static void was_taken(struct ended *x)
 {
     bool met_untouched = false, met_locked = false;
     health_settled(x->env->health, x->now_us);
+    run_hours_count_written(x->env->run_hours, x->s->batch, x->request->n);
     for (int i = 0; i < x->request->n; i++) {
         int index = x->s->index[i];
         switch (x->s->batch[i].state) {
