@@ -258,9 +258,9 @@ static void note_fine_slot(const struct ended *x, const struct settlement *s)
 static void note_made_up(const struct ended *x, const struct settlement *s)
 {
     int32_t length_s = x->env->clocks->slot_length_s;
-    int64_t now = clocks_now(x->env->clocks, x->now_us);
     if (!s->renews || !slot_is_fine(s->next_at, length_s))
         return;
+    int64_t now = clocks_now(x->env->clocks, x->now_us);
     int64_t slot = s->next_at > now ? s->next_at : now + AT_MOST_LATER_S;
     if (slot < slot_next(now, length_s) && slot > x->env->totals->made_up_until)
         x->env->totals->made_up_until = slot;
