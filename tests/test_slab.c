@@ -249,6 +249,21 @@ static void an_answer_of_an_earlier_generation_is_none(void)
     slabfx_end();
 }
 
+static void an_effect_of_an_earlier_generation_is_no_later_ones(void)
+{
+    slabfx_begin(100);
+    slabfx_claim_all(1);
+    struct effect effect = { .kind = EFFECT_EMIT, .event = "e" };
+    CU_ASSERT_EQUAL(slab_add_effect(slabfx.worker, 0, &effect), 0);
+    slab_reset(slabfx.engine, 1000, 100);
+    slabfx_claim_all(1);
+    slab_answer(slabfx.worker, 0, PRESCIENT_DONE, 0, 1, 1, NULL);
+    struct raw_answer got;
+    CU_ASSERT_TRUE_FATAL(slab_take_answer(slabfx.engine, 0, slabfx.arena, &got));
+    CU_ASSERT_EQUAL(got.neffects, 0);
+    slabfx_end();
+}
+
 static void one_answer_declares_so_many_effects_and_no_more(void)
 {
     slabfx_begin(100);
@@ -467,6 +482,7 @@ static const struct test tests[] = {
     TEST(an_answer_arrives_with_its_text_and_effects),
     TEST(a_long_text_is_cut_between_characters),
     TEST(an_answer_of_an_earlier_generation_is_none),
+    TEST(an_effect_of_an_earlier_generation_is_no_later_ones),
     TEST(one_answer_declares_so_many_effects_and_no_more),
     TEST(a_worker_whose_room_for_effects_runs_out_ends_its_slab_early),
     TEST(effects_of_a_batch_that_do_not_fit_are_refused_as_crowded),

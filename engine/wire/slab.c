@@ -79,7 +79,7 @@ struct slab {
     /* the worker's */
     uint32_t seen_generation;
     uint32_t out_used;
-    struct chain chains[SLAB_CHECKS_MAX];
+    struct chain chains[SLAB_CHECKS_MAX];   /* empty from the claim on */
 };
 
 static uint64_t claim_word(uint32_t next, uint32_t end) { return (uint64_t)next << 32 | end; }
@@ -457,7 +457,6 @@ static void follow_generation(struct slab *s)
         return;
     s->seen_generation = generation;
     s->out_used = 0;
-    memset(s->chains, 0, sizeof s->chains);
 }
 
 bool slab_is_stopped(const struct slab *s)
@@ -541,6 +540,7 @@ enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from,
         if (!atomic_compare_exchange_strong_explicit(&m->claim, &claim, wanted, memory_order_acq_rel,
                                                      memory_order_acquire))
             continue;
+        memset(&s->chains[next], 0, alike * sizeof *s->chains);
         *from = (int)next;
         *n = (int)alike;
         return full ? SLAB_EMPTY : SLAB_CLAIMED;
