@@ -477,7 +477,6 @@ void slab_get(const struct slab *s, int index, struct slab_check *out)
     *out = (struct slab_check){
         .job = r->job,
         .single = r->single,
-        .has_key = r->has_key,
         .id = r->id,
         .now = s->shared->now,
         .slot = r->slot,

@@ -94,7 +94,7 @@ int slab_attach(int fd, struct slab **out, struct err *err);
 
 struct slab_check {                     /* a check as the worker sees it */
     int job;
-    bool single, has_key;
+    bool single;
     int64_t id, now, slot, first_check_at;
     int32_t check_count, failure_count;
     /* in the slab; the last three NULL: none */
