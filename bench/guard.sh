@@ -255,6 +255,7 @@ if [ "${1:-}" = --record ]; then
             $1 ~ /idle.transactions/ { tolerance = 25 }
             $1 ~ /idle.row_writes/ { tolerance = 100 }
             $1 ~ /instructions/ { tolerance = 10 }
+            $1 ~ /(engine|worker)_instructions/ { tolerance = 5 }
             { print $1, $2, tolerance }' "$tmp/found"
     } >"$tmp/kept"
     cat "$tmp/kept" >"$kept"
