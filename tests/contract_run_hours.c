@@ -2,6 +2,8 @@
  * it and `prescient status --by` shows it. */
 #include "store_contract.h"
 
+#include <poll.h>
+
 #include "../engine/rules/histogram.h"
 
 #define HOUR (SLOT / 3600 * 3600)
@@ -13,12 +15,37 @@ static struct run_hour hour_of(const char *job, const char *entity, const char *
                               .took_max_us = 1000, .late_max_us = 70, .took = "{}", .late = "{}" };
 }
 
-static int note(const unsigned char *who, const struct run_hour *rows, int n)
+enum { OLD_S = 12 * 3600, LATELY_S = 11 * 3600 };
+
+static int64_t clock_us(void)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, fixture_call(&hello.call));
+    return hello.now_us;
+}
+
+static struct store_note_runs note_of(const unsigned char *who, int64_t number, const struct run_hour *rows,
+                                      int n)
 {
     struct store_note_runs call = STORE_NOTE_RUNS_INIT;
     call.owner = who;
+    call.number = number;
+    call.made_us = clock_us();
     call.rows = rows;
     call.n = n;
+    return call;
+}
+
+static int note(const unsigned char *who, int64_t number, const struct run_hour *rows, int n)
+{
+    struct store_note_runs call = note_of(who, number, rows, n);
+    return fixture_call(&call.call);
+}
+
+static int note_made_before(int64_t s, int64_t number, const struct run_hour *row)
+{
+    struct store_note_runs call = note_of(owner, number, row, 1);
+    call.made_us -= s * 1000000;
     return fixture_call(&call.call);
 }
 
@@ -27,34 +54,94 @@ static struct store_rows runs_by(const char *part)
     return REPORT("runs_by", part, text_of(HOUR), "100");
 }
 
-void hours_that_are_written_again_count_once(void)
+/* How often the one job has run. */
+static int64_t runs_in_all(void)
+{
+    struct store_rows found = runs_by("job");
+    return found.rows ? atoll(cell(&found, 0, "runs")) : 0;
+}
+
+static int64_t rows_of_hours(void)
+{
+    struct store_prune prune = STORE_PRUNE_INIT;
+    prune.part = PRUNE_HOURS;
+    prune.before = HOUR + 1;
+    prune.wish = PRUNE_COUNT;
+    IS(0, fixture_call(&prune.call));
+    return prune.n;
+}
+
+void notes_are_added_up(void)
 {
     WITH_STORE();
     struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "failed", 1) };
-    IS(0, note(owner, rows, 2));
-    IS(0, note(owner, rows, 2));
-    rows[0].runs = 5;
-    IS(0, note(owner, rows, 1));
+    rows[1].took_max_us = rows[1].late_max_us = 2000;
+    IS(0, note(owner, 1, rows, 2));
+    rows[1].took_max_us = rows[1].late_max_us = 1500;
+    IS(0, note(owner, 2, rows, 2));
+    IS(0, note(owner, 3, rows, 1));
     struct store_rows found = runs_by("job");
     IS(1, found.rows);
     TEXT_IS("look", cell(&found, 0, "name"));
-    TEXT_IS("6", cell(&found, 0, "runs"));
-    TEXT_IS("5", cell(&found, 0, "done"));
-    TEXT_IS("1", cell(&found, 0, "failed"));
+    TEXT_IS("11", cell(&found, 0, "runs"));
+    TEXT_IS("9", cell(&found, 0, "done"));
+    TEXT_IS("2", cell(&found, 0, "failed"));
     TEXT_IS("0", cell(&found, 0, "other"));
-    rows[0].runs = 4;                       /* a call of before that waited for a lock */
-    IS(0, note(owner, rows, 1));
-    found = runs_by("job");
-    TEXT_IS("5", cell(&found, 0, "done"));
+    TEXT_IS("11000", cell(&found, 0, "took_us"));
+    TEXT_IS("2000", cell(&found, 0, "took_max_us"));
+    TEXT_IS("2000", cell(&found, 0, "late_max_us"));
 }
 
-void hours_of_several_engines_are_added_up(void)
+/* After an answer that was lost; and a call of before that waited for a lock. */
+void a_note_that_comes_again_counts_once(void)
+{
+    WITH_STORE();
+    struct run_hour row = hour_of("look", "orders", "done", 3);
+    IS(0, note(owner, 1, &row, 1));
+    IS(0, note(owner, 1, &row, 1));
+    IS(3, runs_in_all());
+    IS(0, note(owner, 2, &row, 1));
+    IS(0, note(owner, 1, &row, 1));
+    IS(0, note(owner, 2, &row, 1));
+    IS(6, runs_in_all());
+}
+
+/* The store may have forgotten that it was added. */
+void a_note_of_long_ago_is_not_added(void)
+{
+    WITH_STORE();
+    struct run_hour row = hour_of("look", "orders", "done", 3);
+    IS(0, note_made_before(OLD_S, 1, &row));
+    IS(0, runs_in_all());
+    IS(0, note_made_before(LATELY_S, 1, &row));
+    IS(3, runs_in_all());
+    IS(0, note_made_before(OLD_S + 1, 2, &row));
+    IS(3, runs_in_all());
+    IS(0, note(owner, 2, &row, 1));
+    IS(6, runs_in_all());
+}
+
+void which_notes_were_added_is_remembered_for_a_day(void)
+{
+    WITH_STORE();
+    struct run_hour row = hour_of("look", "orders", "done", 3);
+    IS(0, note(owner, 7, &row, 1));
+    fixture_make_old(1);
+    IS(0, note(stranger, 1, &row, 1));                  /* forgets those of yesterday */
+    IS(0, note_made_before(24 * 3600, 7, &row));
+    IS(6, runs_in_all());
+    IS(0, note(owner, 8, &row, 1));
+    IS(9, runs_in_all());
+}
+
+void hours_of_several_engines_are_one_row(void)
 {
     WITH_STORE();
     struct run_hour one = hour_of("look", "orders", "done", 3), other = hour_of("ship", "orders", "past", 9);
-    IS(0, note(owner, &one, 1));
-    IS(0, note(stranger, &one, 1));
-    IS(0, note(stranger, &other, 1));
+    IS(0, note(owner, 1, &one, 1));
+    IS(0, note(stranger, 1, &one, 1));
+    IS(1, rows_of_hours());
+    IS(0, note(stranger, 2, &other, 1));
     struct store_rows jobs = runs_by("job"), entities = runs_by("entity");
     IS(2, jobs.rows);
     TEXT_IS("ship", cell(&jobs, 0, "name"));        /* it took most */
@@ -66,6 +153,98 @@ void hours_of_several_engines_are_added_up(void)
     TEXT_IS("15000", cell(&entities, 0, "took_us"));
 }
 
+/* Both at once, on connections of their own. */
+static void call_both(struct store *const stores[2], struct store_note_runs calls[2])
+{
+    bool is_done[2] = { false };
+    for (int i = 0; i < 2; i++)
+        store_begin(stores[i], &calls[i].call);
+    while (!is_done[0] || !is_done[1])
+        for (int i = 0; i < 2; i++) {
+            struct pollfd one = { .fd = store_fd(stores[i]), .events = store_wants(stores[i]) };
+            if (is_done[i])
+                continue;
+            poll(&one, 1, 1);
+            is_done[i] = store_step(stores[i]);
+        }
+    for (int i = 0; i < 2; i++)
+        IS(0, calls[i].call.rc);
+}
+
+static void open_both(struct store *out[2])
+{
+    for (int i = 0; i < 2; i++) {
+        out[i] = fixture_another((struct store_options){ 0 });
+        CU_ASSERT_PTR_NOT_NULL_FATAL(out[i]);
+    }
+}
+
+/* The same rows, in another order: they must not wait for each other in a circle. */
+void notes_of_two_engines_at_once_lose_nothing(void)
+{
+    enum { ROWS = 60, ROUNDS = 20 };
+    WITH_STORE();
+    struct run_hour rows[2][ROWS];
+    char entities[ROWS][20];
+    for (int i = 0; i < ROWS; i++) {
+        snprintf(entities[i], sizeof entities[i], "e%d", i);
+        rows[0][i] = rows[1][ROWS - 1 - i] = hour_of("look", entities[i], "done", 1);
+    }
+    struct store *stores[2];
+    open_both(stores);
+    for (int round = 1; round <= ROUNDS; round++) {
+        struct store_note_runs calls[2] = { note_of(owner, round, rows[0], ROWS),
+                                            note_of(stranger, round, rows[1], ROWS) };
+        call_both(stores, calls);
+    }
+    for (int i = 0; i < 2; i++)
+        store_free(stores[i]);
+    IS(2 * ROWS * ROUNDS, runs_in_all());
+    IS(ROWS, rows_of_hours());
+}
+
+void a_note_that_is_sent_twice_at_once_counts_once(void)
+{
+    enum { ROUNDS = 20 };
+    WITH_STORE();
+    struct run_hour row = hour_of("look", "orders", "done", 1);
+    struct store *stores[2];
+    open_both(stores);
+    for (int round = 1; round <= ROUNDS; round++) {
+        struct store_note_runs calls[2] = { note_of(owner, round, &row, 1), note_of(owner, round, &row, 1) };
+        call_both(stores, calls);
+    }
+    for (int i = 0; i < 2; i++)
+        store_free(stores[i]);
+    IS(ROUNDS, runs_in_all());
+}
+
+/* 60 runs of a millisecond, 39 of ten and one of a second, in three notes of two engines. */
+void the_classes_of_notes_are_added_up(void)
+{
+    WITH_STORE();
+    static const struct { const unsigned char *who; int number, short_ones, long_ones, longest; } all[] = {
+        { owner, 1, 30, 0, 0 }, { owner, 2, 20, 20, 0 }, { stranger, 1, 10, 19, 1 },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct run_hour row = hour_of("look", "orders", "done", all[i].short_ones + all[i].long_ones +
+                                                                    all[i].longest);
+        char text[100];
+        snprintf(text, sizeof text, "{\"%d\":%d,\"%d\":%d,\"%d\":%d}", histogram_class(1000),
+                 all[i].short_ones, histogram_class(10000), all[i].long_ones, histogram_class(1000000),
+                 all[i].longest);
+        row.took = row.late = text;
+        row.took_max_us = row.late_max_us = 1000000;
+        IS(0, note(all[i].who, all[i].number, &row, 1));
+    }
+    struct store_rows found = runs_by("job");
+    TEXT_IS("100", cell(&found, 0, "runs"));
+    TEXT_IS(text_of(histogram_middle_us(histogram_class(1000))), cell(&found, 0, "took_p50_us"));
+    TEXT_IS(text_of(histogram_middle_us(histogram_class(10000))), cell(&found, 0, "took_p95_us"));
+    TEXT_IS(text_of(histogram_middle_us(histogram_class(10000))), cell(&found, 0, "late_p99_us"));
+    TEXT_IS("1000000", cell(&found, 0, "took_max_us"));
+}
+
 /* Where nobody has said whose a check is, its entity stands for it. */
 void hours_are_added_up_by_tenant(void)
 {
@@ -73,8 +252,7 @@ void hours_are_added_up_by_tenant(void)
     struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4),
                                hour_of("ship", "orders", "again", 5) };
     rows[1].tenant = rows[2].tenant = "acme";
-    IS(0, note(owner, rows, 3));
-    IS(0, note(owner, rows, 3));
+    IS(0, note(owner, 1, rows, 3));
     struct store_rows tenants = runs_by("tenant"), entities = runs_by("entity");
     IS(2, tenants.rows);
     TEXT_IS("acme", cell(&tenants, 0, "name"));
@@ -91,7 +269,7 @@ void hours_before_the_one_asked_for_do_not_count(void)
     WITH_STORE();
     struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4) };
     rows[1].hour_at -= 3600;
-    IS(0, note(owner, rows, 2));
+    IS(0, note(owner, 1, rows, 2));
     struct store_rows found = REPORT("runs_by", "job", text_of(HOUR + 3599), "100");
     TEXT_IS("3", cell(&found, 0, "runs"));
     found = REPORT("runs_by", "job", text_of(HOUR - 1), "100");
@@ -118,7 +296,7 @@ void percentiles_are_within_a_tenth(void)
         rows[r].took = rows[r].late = texts[r];
         rows[r].took_max_us = rows[r].late_max_us = 100 * 1000;
     }
-    IS(0, note(owner, rows, 2));
+    IS(0, note(owner, 1, rows, 2));
     struct store_rows found = runs_by("job");
     static const struct { const char *took, *late; int64_t us; } all[] = {
         { "took_p50_us", "late_p50_us", 50000 },
@@ -143,7 +321,7 @@ void no_percentile_is_above_the_longest(void)
     snprintf(text, sizeof text, "{\"%d\":1}", histogram_class(shortest));
     row.took = row.late = text;
     row.took_max_us = row.late_max_us = shortest;
-    IS(0, note(owner, &row, 1));
+    IS(0, note(owner, 1, &row, 1));
     struct store_rows found = runs_by("entity");
     TEXT_IS("1024", cell(&found, 0, "took_p99_us"));
     TEXT_IS("1024", cell(&found, 0, "late_p50_us"));
@@ -162,7 +340,7 @@ void classes_have_the_same_middle_everywhere(void)
         rows[i].took = texts[i];
         rows[i].took_max_us = INT64_MAX;
     }
-    IS(0, note(owner, rows, HISTOGRAM_CLASSES));
+    IS(0, note(owner, 1, rows, HISTOGRAM_CLASSES));
     struct store_rows found = REPORT("runs_by", "job", text_of(HOUR), "1000");
     IS(HISTOGRAM_CLASSES, found.rows);
     for (int r = 0; r < found.rows; r++)
@@ -175,7 +353,7 @@ void prune_drops_hours_that_are_old(void)
     WITH_STORE();
     struct run_hour rows[] = { hour_of("look", "orders", "done", 3), hour_of("look", "orders", "done", 4) };
     rows[1].hour_at -= 3600;
-    IS(0, note(owner, rows, 2));
+    IS(0, note(owner, 1, rows, 2));
     struct store_prune prune = STORE_PRUNE_INIT;
     prune.part = PRUNE_HOURS;
     prune.before = HOUR;
@@ -225,7 +403,7 @@ void names_may_be_as_long_as_they_are_together(void)
     struct run_hour hour = hour_of(job, entity, "done", 1);
     struct running run = { .worker = 11, .entity = entity, .key = key, .job = job, .slot = SLOT,
                            .began_us = hello.now_us - INT64_C(20000000) };
-    IS(0, note(owner, &hour, 1));
+    IS(0, note(owner, 1, &hour, 1));
     IS(0, note_running(owner, &run, 1));
     struct store_rows found = running_for(5000000);
     TEXT_IS(key, cell(&found, 0, "entity_key"));

@@ -163,13 +163,15 @@ void pages_of_small_tenants_follow_one_another(void)
     IS(3, pages);
 }
 
-static void note_runs_of(const char *job, int64_t us)
+static void note_runs_of(const char *job, int64_t us, int64_t number)
 {
     struct run_hour row = { .hour_at = time(NULL) / 3600 * 3600, .job = job, .entity = "orders", .tenant = "",
                             .outcome = "done", .runs = 10, .took_us = 10 * us, .took_max_us = us,
                             .took = "{}", .late = "{}" };
     struct store_note_runs call = STORE_NOTE_RUNS_INIT;
     call.owner = owner;
+    call.number = number;
+    call.made_us = (int64_t)time(NULL) * 1000000;
     call.rows = &row;
     call.n = 1;
     IS(0, fixture_call(&call.call));
@@ -194,9 +196,9 @@ void small_tenants_may_be_asked_for_only_where_checks_were_slow(void)
     load_of("orders", "large", 1, 100);
     load_of("orders", "small", 101, 3);
     IS(1, small_buckets_if_slow());                     /* nothing is known */
-    note_runs_of("look", 20);
+    note_runs_of("look", 20, 1);
     IS(0, small_buckets_if_slow());
     IS(1, small_buckets());
-    note_runs_of("crawl", 1000);
+    note_runs_of("crawl", 1000, 2);
     IS(1, small_buckets_if_slow());
 }

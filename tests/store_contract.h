@@ -340,8 +340,14 @@
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
     X(a_note_without_listeners_is_refused)                                                                   \
     /* contract_run_hours.c */                                                                               \
-    X(hours_that_are_written_again_count_once)                                                               \
-    X(hours_of_several_engines_are_added_up)                                                                 \
+    X(notes_are_added_up)                                                                                    \
+    X(a_note_that_comes_again_counts_once)                                                                   \
+    X(a_note_of_long_ago_is_not_added)                                                                       \
+    X(which_notes_were_added_is_remembered_for_a_day)                                                        \
+    X(hours_of_several_engines_are_one_row)                                                                  \
+    X(notes_of_two_engines_at_once_lose_nothing)                                                             \
+    X(a_note_that_is_sent_twice_at_once_counts_once)                                                         \
+    X(the_classes_of_notes_are_added_up)                                                                     \
     X(hours_are_added_up_by_tenant)                                                                          \
     X(hours_before_the_one_asked_for_do_not_count)                                                           \
     X(percentiles_are_within_a_tenth)                                                                        \

@@ -176,7 +176,7 @@ bool fixture_begin(void)
                 "DELETE FROM prescient.engine_seen; DELETE FROM prescient.future_job_history;"
                 "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
                 "DELETE FROM prescient.slot_load; DELETE FROM prescient.run_hour;"
-                "DELETE FROM prescient.run_now;"
+                "DELETE FROM prescient.run_now; DELETE FROM prescient.run_note;"
                 "DELETE FROM prescient.setting "
                 "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at'); "
                 "SELECT prescient.keep_history_days(1)");
@@ -193,13 +193,14 @@ void fixture_make_old(int days)
 {
     if (fx.sqlite) {
         sqlite3 *db = NULL;
-        char sql[512];
+        char sql[1024];
         snprintf(sql, sizeof sql,
                  "UPDATE prescient_future_job_history SET archived_at_us = archived_at_us - %d * 86400000000;"
                  "UPDATE prescient_future_job_run SET recorded_at_us = recorded_at_us - %d * 86400000000;"
                  "UPDATE prescient_event SET recorded_at_us = recorded_at_us - %d * 86400000000;"
-                 "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;",
-                 days, days, days, days);
+                 "UPDATE prescient_slot_pass SET recorded_at_us = recorded_at_us - %d * 86400000000;"
+                 "UPDATE prescient_run_note SET noted_at_us = noted_at_us - %d * 86400000000;",
+                 days, days, days, days, days);
         CU_ASSERT(sqlite3_open(fx.url + strlen("sqlite:"), &db) == SQLITE_OK &&
                   sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK);
         sqlite3_close(db);
@@ -210,8 +211,9 @@ void fixture_make_old(int days)
                 "UPDATE prescient.future_job_history SET archived_at = archived_at - %d * interval '1 day';"
                 "UPDATE prescient.future_job_run SET recorded_at = recorded_at - %d * interval '1 day';"
                 "UPDATE prescient.event SET recorded_at = recorded_at - %d * interval '1 day';"
-                "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day'",
-                days, days, days, days, days);
+                "UPDATE prescient.slot_pass SET recorded_at = recorded_at - %d * interval '1 day';"
+                "UPDATE prescient.run_note SET noted_at = noted_at - %d * interval '1 day'",
+                days, days, days, days, days, days);
         CU_ASSERT(run_sql(fx.side, sql) == 0);
     }
 }

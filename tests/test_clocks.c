@@ -18,6 +18,7 @@ static void a_virtual_time_counts_in_place_of_the_databases(void)
     struct clocks c = { .virtual_now = 77 };
     clocks_set(&c, INT64_C(1000) * S, 900, 0, 5 * S);
     CU_ASSERT_EQUAL(clocks_now(&c, 500 * S), 77);
+    CU_ASSERT_EQUAL(clocks_database_us(&c, 7 * S), INT64_C(1002) * S);
     clocks_compare(&c, INT64_C(5000) * S, 0, 6 * S);
     CU_ASSERT_FALSE(c.is_doubtful);
 }

@@ -117,6 +117,8 @@ static void each_kind_is_put_as_its_request(void)
         CU_ASSERT_EQUAL(request.call.op, all[i].op);
         CU_ASSERT_TRUE(errands.current.is_under_way);
         CU_ASSERT_EQUAL(errands.current.sent_us, 7 * S);
+        if (request.call.op == STORE_NOTE_RUNS)
+            CU_ASSERT_EQUAL(request.runs.made_us, clocks_database_us(&clocks, 7 * S));
         if (request.call.op == STORE_KEEP_DAYS)
             CU_ASSERT_EQUAL(request.days.days, all[i].kind == ERRAND_KEEP_DAYS ? 7 : 0);
         if (request.call.op == STORE_RELOOK)

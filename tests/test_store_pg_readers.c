@@ -432,7 +432,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     SQL_IS("", "INSERT INTO prescient.place (concurrency_key, number, owner, expires_at, lasts_s, taken_at) "
                "VALUES ('shop', 1, '00000000-0000-4000-8000-000000000000', now(), 60, now())");
     SQL_IS("", "INSERT INTO prescient.run_hour VALUES (now(), 'sync', 'shops', 'acme', 'done', "
-               "'00000000-0000-4000-8000-000000000000', 1, 7, 7, 7, '{\"7\": 1}', '{\"7\": 1}')");
+               "1, 7, 7, 7, '{7}', '{1}', '{7}', '{1}')");
     SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 1, "
                "'shop-1/7', 7, 'shops', '7', 'sync', now(), now(), clock_timestamp())");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)

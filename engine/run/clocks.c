@@ -24,6 +24,11 @@ int64_t clocks_now(const struct clocks *c, int64_t mono_us)
     return clocks_now_us(c, mono_us) / 1000000;
 }
 
+int64_t clocks_database_us(const struct clocks *c, int64_t mono_us)
+{
+    return mono_us + c->offset_us;
+}
+
 void clocks_compare(struct clocks *c, int64_t shown_us, int64_t took_us, int64_t mono_us)
 {
     int64_t now = clocks_now_us(c, mono_us);
@@ -38,19 +43,14 @@ int64_t clocks_of_boot_us(const struct clocks *c, int64_t boot_us)
     return boot_us - c->suspended_us + c->offset_us;
 }
 
-static int64_t database_now(const struct clocks *c, int64_t mono_us)
-{
-    return (mono_us + c->offset_us) / 1000000;
-}
-
 /* A look that lies ahead was noted before the clock was set back: it proves nothing. */
 bool clocks_wants_full_look(const struct clocks *c, int64_t mono_us)
 {
-    int64_t now = database_now(c, mono_us);
+    int64_t now = clocks_database_us(c, mono_us) / 1000000;
     return c->full_look_at > now || now - c->full_look_at >= FULL_LOOK_S;
 }
 
 void clocks_note_full_look(struct clocks *c, int64_t mono_us)
 {
-    c->full_look_at = database_now(c, mono_us);
+    c->full_look_at = clocks_database_us(c, mono_us) / 1000000;
 }

@@ -28,6 +28,9 @@ void clocks_set(struct clocks *c, int64_t database_us, int32_t slot_length_s, in
 int64_t clocks_now_us(const struct clocks *c, int64_t mono_us);
 int64_t clocks_now(const struct clocks *c, int64_t mono_us);        /* the same in seconds */
 
+/* The database's clock also where a virtual time counts. */
+int64_t clocks_database_us(const struct clocks *c, int64_t mono_us);
+
 /* An answer showed the database's clock at some moment of a call that took `took_us` and ended at
  * `mono_us`. A difference of a second or more raises `is_doubtful`: a clock was set, or this
  * machine slept. `shown_us` 0: the answer showed none. */

@@ -151,9 +151,8 @@ static void fill_note_loads(const struct errand *errand, const struct errand_env
 static void fill_note_runs(const struct errand *errand, const struct errand_env *env,
                            union errand_request *r)
 {
-    (void)errand;
     r->runs = (struct store_note_runs)STORE_NOTE_RUNS_INIT;
-    run_hours_fill(env->run_hours, &r->runs);
+    run_hours_fill(env->run_hours, clocks_database_us(env->clocks, errand->sent_us), &r->runs);
 }
 
 static void fill_note_running(const struct errand *errand, const struct errand_env *env,
@@ -394,8 +393,6 @@ void errand_release(union errand_request *request)
         arena_free(request->digests.arena);
     if (request->call.op == STORE_NOTE_LISTENERS)
         arena_free(request->note.arena);
-    if (request->call.op == STORE_NOTE_RUNS)
-        arena_free(request->runs.arena);
     if (request->call.op == STORE_NOTE_RUNNING)
         arena_free(request->running.arena);
 }

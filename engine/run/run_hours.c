@@ -10,8 +10,8 @@
 #include "../rules/histogram.h"
 
 enum { SLOTS = 4096 };                  /* of the hash table: never more than a third is taken */
-/* Counts of an hour are kept until two more are over. A row that is written again has all that it
- * had before, so no hour may begin anew here. */
+/* The groups of an hour are kept until two more are over, although what was written is no longer in
+ * them: so many kinds an hour may have, and not a minute. */
 enum { HOUR_S = 3600, KEPT_S = 2 * HOUR_S, MINUTE_US = 60 * 1000 * 1000 };
 enum { NAMES_MOST = 2400 };             /* bytes: together they are a key of the store's table */
 enum { CROWDED = RUN_HOURS_TENANTS * 3 / 4 };
@@ -22,9 +22,18 @@ struct group {
     int64_t hour_at;
     enum outcome outcome;
     char *job, *entity, *tenant;        /* behind the struct; tenant "": none */
-    int64_t runs, took_us, took_max_us, late_max_us;
-    int64_t filled_runs, noted_runs;    /* of the call under way, and of the last that went well */
-    uint32_t took[HISTOGRAM_CLASSES], late[HISTOGRAM_CLASSES];
+    struct counts {                     /* since the last note */
+        int64_t runs, took_us, took_max_us, late_max_us;
+        uint32_t took[HISTOGRAM_CLASSES], late[HISTOGRAM_CLASSES];
+    } counts;
+};
+
+/* What is sent, until the store has answered. */
+struct note {
+    int64_t number, made_us;
+    struct arena *arena;                /* what the rows live in; NULL: all notes are answered */
+    struct run_hour *rows;
+    int n;
 };
 
 struct run_hours {
@@ -33,7 +42,7 @@ struct run_hours {
     int n;
     struct group *table[SLOTS];
     int64_t hour;                       /* in which the last run began */
-    int64_t over_before;                /* hours before this one were dropped here */
+    struct note note;
     bool is_under_way, has_failed;      /* the last call did */
     int64_t due_us;                     /* monotonic; 0: not known yet */
 };
@@ -61,6 +70,8 @@ void run_hours_free(struct run_hours *all)
         following = g->following;
         free(g);
     }
+    if (all)
+        arena_free(all->note.arena);
     free(all);
 }
 
@@ -133,9 +144,9 @@ static bool is_past(const struct run_hours *all, const struct group *g)
     return g->hour_at < all->hour - KEPT_S;
 }
 
-static bool is_noted_and_past(const struct run_hours *all, const struct group *g)
+static bool is_empty_and_past(const struct run_hours *all, const struct group *g)
 {
-    return g->runs == g->noted_runs && is_past(all, g);
+    return !g->counts.runs && is_past(all, g);
 }
 
 /* Those that stay are hashed anew, as the table has no marks for what is gone. */
@@ -146,9 +157,7 @@ static void drop_what_is_past(struct run_hours *all)
     all->n = 0;
     for (struct group *g = all->groups; g; g = following) {
         following = g->following;
-        if (is_noted_and_past(all, g)) {
-            if (g->hour_at >= all->over_before)
-                all->over_before = g->hour_at + HOUR_S;
+        if (is_empty_and_past(all, g)) {
             free(g);
             continue;
         }
@@ -165,16 +174,16 @@ static void drop_what_is_past(struct run_hours *all)
 
 /* ---- counting ---- */
 
-static void add(struct group *g, const struct run *r)
+static void add(struct counts *c, const struct run *r)
 {
-    g->runs++;
-    g->took_us += r->took_us;
-    if (r->took_us > g->took_max_us)
-        g->took_max_us = r->took_us;
-    if (r->late_us > g->late_max_us)
-        g->late_max_us = r->late_us;
-    g->took[histogram_class(r->took_us)]++;
-    g->late[histogram_class(r->late_us)]++;
+    c->runs++;
+    c->took_us += r->took_us;
+    if (r->took_us > c->took_max_us)
+        c->took_max_us = r->took_us;
+    if (r->late_us > c->late_max_us)
+        c->late_max_us = r->late_us;
+    c->took[histogram_class(r->took_us)]++;
+    c->late[histogram_class(r->late_us)]++;
 }
 
 static int64_t later_of(int64_t a, int64_t b)
@@ -198,7 +207,7 @@ static struct run run_of(struct run_hours *all, const struct settlement *s)
     int64_t at = s->run_at_us / 1000000;
     all->hour = at - at % HOUR_S;
     return (struct run){
-        .hour_at = later_of(all->hour, all->over_before),
+        .hour_at = all->hour,
         .job = s->check->job_exec,
         .entity = s->check->entity_name,
         .tenant = s->check->tenant,
@@ -238,7 +247,7 @@ void run_hours_count(struct run_hours *all, const struct settlement *s)
     struct run r = run_of(all, s);
     struct group *g = choose_group(all, r);
     if (g)
-        add(g, &r);
+        add(&g->counts, &r);
 }
 
 void run_hours_count_written(struct run_hours *all, const struct settlement *page, int n)
@@ -252,15 +261,17 @@ void run_hours_count_written(struct run_hours *all, const struct settlement *pag
         if (!is_alike(&r, &before))
             g = choose_group(all, r);
         if (g)
-            add(g, &r);
+            add(&g->counts, &r);
         before = r;
     }
 }
 
 bool run_hours_have_news(const struct run_hours *all)
 {
+    if (all->note.arena)
+        return true;
     for (const struct group *g = all->groups; g; g = g->following)
-        if (g->runs != g->noted_runs)
+        if (g->counts.runs)
             return true;
     return false;
 }
@@ -315,38 +326,63 @@ static const char *classes_text(struct arena *a, const uint32_t *classes)
 /* The names are copied, as the group may be gone when the call ends. False: out of memory. */
 static bool fill_row(struct arena *a, const struct group *g, struct run_hour *row)
 {
+    const struct counts *c = &g->counts;
     *row = (struct run_hour){
         .hour_at = g->hour_at,
         .job = arena_strdup(a, g->job),
         .entity = arena_strdup(a, g->entity),
         .tenant = arena_strdup(a, g->tenant),
         .outcome = outcome_name(g->outcome),
-        .runs = g->runs,
-        .took_us = g->took_us,
-        .took_max_us = g->took_max_us,
-        .late_max_us = g->late_max_us,
-        .took = classes_text(a, g->took),
-        .late = classes_text(a, g->late),
+        .runs = c->runs,
+        .took_us = c->took_us,
+        .took_max_us = c->took_max_us,
+        .late_max_us = c->late_max_us,
+        .took = classes_text(a, c->took),
+        .late = classes_text(a, c->late),
     };
     return row->job && row->entity && row->tenant && row->took && row->late;
 }
 
-void run_hours_fill(struct run_hours *all, struct store_note_runs *out)
+/* What it has taken is no longer in the groups. Without memory it has no rows, and the counts stay
+ * where they are. */
+static void note_make(struct run_hours *all, int64_t now_us)
 {
-    struct arena *a = out->arena = arena_new(0);
-    struct run_hour *rows = a ? arena_alloc(a, STORE_RUN_HOURS_MAX * sizeof *rows) : NULL;
-    out->owner = all->owner;
-    out->rows = rows;
-    all->is_under_way = true;
+    struct note *note = &all->note;
+    note->arena = arena_new(0);
+    note->rows = note->arena ? arena_alloc(note->arena, STORE_RUN_HOURS_MAX * sizeof *note->rows) : NULL;
+    note->number++;
+    note->made_us = now_us;
     for (struct group *g = all->groups; g; g = g->following) {
-        g->filled_runs = g->noted_runs;
-        if (!rows || g->runs == g->noted_runs || out->n == STORE_RUN_HOURS_MAX)
+        if (!note->rows || !g->counts.runs || note->n == STORE_RUN_HOURS_MAX)
             continue;
-        if (!fill_row(a, g, &rows[out->n]))
+        if (!fill_row(note->arena, g, &note->rows[note->n]))
             continue;
-        g->filled_runs = g->runs;
-        out->n++;
+        g->counts = (struct counts){ 0 };
+        note->n++;
     }
+}
+
+static void note_drop(struct note *note)
+{
+    arena_free(note->arena);
+    note->arena = NULL;
+    note->rows = NULL;
+    note->n = 0;
+}
+
+void run_hours_fill(struct run_hours *all, int64_t now_us, struct store_note_runs *out)
+{
+    struct note *note = &all->note;
+    if (!note->n) {
+        note_drop(note);
+        note_make(all, now_us);
+    }
+    all->is_under_way = true;
+    out->owner = all->owner;
+    out->number = note->number;
+    out->made_us = note->made_us;
+    out->rows = note->rows;
+    out->n = note->n;
 }
 
 void run_hours_noted(struct run_hours *all, bool well)
@@ -356,8 +392,6 @@ void run_hours_noted(struct run_hours *all, bool well)
     all->has_failed = !well;
     if (!well)
         return;
-    for (struct group *g = all->groups; g; g = g->following)
-        if (g->filled_runs > g->noted_runs)
-            g->noted_runs = g->filled_runs;
+    note_drop(&all->note);
     drop_what_is_past(all);
 }

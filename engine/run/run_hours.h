@@ -1,7 +1,8 @@
 /* run_hours.h - what the runs of this engine were like, by hour, job, entity, tenant and outcome:
- * how many there were, how long they took, how late they began. An engine writes its own rows, over
- * those that it has written before: an answer that was lost, or a call that is made twice, counts
- * nothing twice. What is not written yet is lost with the engine. */
+ * how many there were, how long they took, how late they began. What is new is a note, which the
+ * store adds to the rows of all engines. A note is numbered, and is sent as it was until the store
+ * has answered: one whose answer was lost counts once. What is not added yet is lost with the
+ * engine, and so is a note that could not be sent for half a day. */
 #ifndef PRESCIENT_RUN_HOURS_H
 #define PRESCIENT_RUN_HOURS_H
 
@@ -26,17 +27,17 @@ void run_hours_count(struct run_hours *all, const struct settlement *written);
  * by side share the texts of their names, as a page makes them do. */
 void run_hours_count_written(struct run_hours *all, const struct settlement *page, int n);
 
-/* Something was counted that is not written yet. */
+/* Something was counted that is not known to be written. */
 bool run_hours_have_news(const struct run_hours *all);
 /* It is time to write: a minute is over since it was tried, or since the first look; or there is
  * hardly room for more, and writing makes room. */
 bool run_hours_are_due(struct run_hours *all, int64_t now_us);
 
-/* What has changed since it was written, as many rows as one call may have. `out->arena` is the
- * caller's to free. */
-void run_hours_fill(struct run_hours *all, struct store_note_runs *out);
-/* The call that was filled has ended. `well`: its rows are written. Then those of hours that are
- * over make room. */
+/* The note that has not been answered yet, or a new one: what was counted since the last, as many
+ * rows as one call may have. `now_us` is by the store's clock. The rows live until the call that
+ * was filled has ended. */
+void run_hours_fill(struct run_hours *all, int64_t now_us, struct store_note_runs *out);
+/* It has. `well`: its rows are added. Then those of hours that are over make room. */
 void run_hours_noted(struct run_hours *all, bool well);
 
 #endif

@@ -1750,22 +1750,62 @@ SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
                   WHERE s.name = 'loads_noted_at'), -1) AS slots
 
 -- name: note_runs
--- Counts only grow: a call that was given up, and comes to the end of its wait for a lock after a
--- later one, changes nothing.
--- in: owner uuid, hours timestamptz[], jobs text[], entities text[], tenants text[],
--- in: outcomes text[], runs int8[], took_us int8[], took_max_us int8[], late_max_us int8[],
--- in: took text[], late text[]
-INSERT INTO prescient.run_hour (owner, hour_at, job_exec, entity_name, tenant, outcome, runs, took_us,
-                                took_max_us, late_max_us, took, late)
-SELECT :owner, r.hour_at, r.job, r.entity, r.tenant, r.outcome, r.runs, r.took_us, r.took_max_us,
-       r.late_max_us, r.took::jsonb, r.late::jsonb
-  FROM unnest(:hours, :jobs, :entities, :tenants, :outcomes, :runs, :took_us, :took_max_us, :late_max_us,
-              :took, :late)
-       r (hour_at, job, entity, tenant, outcome, runs, took_us, took_max_us, late_max_us, took, late)
-    ON CONFLICT (hour_at, job_exec, entity_name, tenant, outcome, owner)
-    DO UPDATE SET runs = excluded.runs, took_us = excluded.took_us, took_max_us = excluded.took_max_us,
-                  late_max_us = excluded.late_max_us, took = excluded.took, late = excluded.late
-     WHERE run_hour.runs < excluded.runs
+-- A note is added once: :number is above that of the last note of :owner. Who sends one again,
+-- after a reply that was lost, waits here for the statement that was given up. The row by which a
+-- note is known stays for a day, and a note counts for half a day after it was made: one that comes
+-- later may have been added. Rows are taken in the order of their key, so that engines do not wait
+-- for each other in a circle; the rows of run_note that go are those that nobody holds.
+-- in: owner uuid, number int8, made_us timestamptz, hours timestamptz[], jobs text[],
+-- in: entities text[], tenants text[], outcomes text[], runs int8[], took_us int8[],
+-- in: took_max_us int8[], late_max_us int8[], took text[], late text[]
+WITH is_new AS (
+    INSERT INTO prescient.run_note AS n (owner, number, noted_at)
+    SELECT :owner, :number, clock_timestamp() WHERE :made_us > clock_timestamp() - interval '12 hours'
+        ON CONFLICT (owner) DO UPDATE SET number = excluded.number, noted_at = excluded.noted_at
+     WHERE n.number < excluded.number
+    RETURNING 1),
+forgotten AS (
+    DELETE FROM prescient.run_note
+     WHERE owner = ANY (ARRAY(SELECT o.owner FROM prescient.run_note o
+                               WHERE o.noted_at < clock_timestamp() - interval '1 day' AND o.owner <> :owner
+                               LIMIT 1000 FOR UPDATE SKIP LOCKED)))
+INSERT INTO prescient.run_hour AS h (hour_at, job_exec, entity_name, tenant, outcome, runs, took_us,
+                                     took_max_us, late_max_us, took_classes, took_runs, late_classes,
+                                     late_runs)
+SELECT r.hour_at, r.job, r.entity, r.tenant, r.outcome, r.runs, r.took_us, r.took_max_us, r.late_max_us,
+       t.classes, t.runs, l.classes, l.runs
+  FROM is_new, unnest(:hours, :jobs, :entities, :tenants, :outcomes, :runs, :took_us, :took_max_us,
+                      :late_max_us, :took, :late)
+       r (hour_at, job, entity, tenant, outcome, runs, took_us, took_max_us, late_max_us, took, late),
+       LATERAL (SELECT {arrays_of_classes}
+                  FROM (SELECT e.key::smallint, e.value::bigint FROM jsonb_each_text(r.took::jsonb) e)
+                       k (class, runs)) t,
+       LATERAL (SELECT {arrays_of_classes}
+                  FROM (SELECT e.key::smallint, e.value::bigint FROM jsonb_each_text(r.late::jsonb) e)
+                       k (class, runs)) l
+ ORDER BY r.hour_at, r.job, r.entity, r.tenant, r.outcome
+    ON CONFLICT (hour_at, job_exec, entity_name, tenant, outcome)
+    DO UPDATE SET runs = h.runs + excluded.runs, took_us = h.took_us + excluded.took_us,
+                  took_max_us = greatest(h.took_max_us, excluded.took_max_us),
+                  late_max_us = greatest(h.late_max_us, excluded.late_max_us),
+                  (took_classes, took_runs) = (
+                      SELECT {arrays_of_classes}
+                        FROM (SELECT b.class, sum(b.runs)::bigint
+                                FROM (SELECT * FROM unnest(h.took_classes, h.took_runs)
+                                      UNION ALL
+                                      SELECT * FROM unnest(excluded.took_classes, excluded.took_runs))
+                                     b (class, runs) GROUP BY b.class) k (class, runs)),
+                  (late_classes, late_runs) = (
+                      SELECT {arrays_of_classes}
+                        FROM (SELECT b.class, sum(b.runs)::bigint
+                                FROM (SELECT * FROM unnest(h.late_classes, h.late_runs)
+                                      UNION ALL
+                                      SELECT * FROM unnest(excluded.late_classes, excluded.late_runs))
+                                     b (class, runs) GROUP BY b.class) k (class, runs))
+
+-- part: arrays_of_classes
+coalesce(array_agg(k.class ORDER BY k.class), '{}') AS classes,
+                   coalesce(array_agg(k.runs ORDER BY k.class), '{}') AS runs
 
 -- name: drop_running
 -- Those of this engine, and what the dead have left.

@@ -1,4 +1,4 @@
-/* store_pg_runs.c - writes what the runs of an hour were like: the rows of one engine. */
+/* store_pg_runs.c - adds what the runs of an hour were like, a note of one engine. */
 #include "store_pg_ops.h"
 
 /* The columns of the rows, an array each. */
@@ -46,6 +46,8 @@ static bool note_runs_send(struct pg_store *pg, struct store_call *call)
         columns_set(&c, i, &n->rows[i]);
     return pg_send(pg, PG_NOTE_RUNS, &(struct pg_note_runs_in){
         .owner = n->owner,
+        .number = n->number,
+        .made_us = n->made_us,
         .hours = { n->n, c.numbers[HOUR_AT] },
         .jobs = { n->n, c.texts[JOB] },
         .entities = { n->n, c.texts[ENTITY] },

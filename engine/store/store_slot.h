@@ -424,7 +424,7 @@ struct store_note_loads {
 };
 #define STORE_NOTE_LOADS_INIT { .call.op = STORE_NOTE_LOADS }
 
-/* The runs of an hour, job, entity, tenant and outcome, of one engine. */
+/* Runs of an hour, job, entity, tenant and outcome. */
 struct run_hour {
     int64_t hour_at;                        /* in which they began */
     const char *job, *entity, *outcome;     /* entity "": those for which the engine had no room */
@@ -436,13 +436,17 @@ struct run_hour {
     const char *took, *late;
 };
 
-/* Writes such rows, each in place of the one that this engine has written before. */
+/* Adds such rows to those of all engines, once: a note that was added before (its number is not
+ * above that of the last one of this owner) changes nothing. So who does not know whether it was
+ * added sends it again as it was, and takes the next number only after an answer. What was made
+ * half a day ago, by the store's clock, is not added: the store does not remember it for ever. */
 struct store_note_runs {
     struct store_call call;
     const unsigned char *owner;             /* of the engine, STORE_OWNER_SIZE bytes */
-    const struct run_hour *rows;
+    int64_t number;                         /* from 1 */
+    int64_t made_us;                        /* by the store's clock; the same when it is sent again */
+    const struct run_hour *rows;            /* no two of one hour, job, entity, tenant and outcome */
     int n;                                  /* at most STORE_RUN_HOURS_MAX */
-    struct arena *arena;                    /* the caller's: what these live in */
 };
 enum { STORE_RUN_HOURS_MAX = 500 };
 #define STORE_NOTE_RUNS_INIT { .call.op = STORE_NOTE_RUNS }

@@ -76,11 +76,15 @@ COMMENT ON COLUMN prescient.runs.tenant IS 'Whose it is; NULL: nobody said.';
 
 CREATE VIEW prescient.run_hours AS
     SELECT r.hour_at, r.job_exec, r.entity_name, nullif(r.tenant, '') AS tenant, r.outcome, r.runs, r.took_us,
-           r.took_max_us, r.late_max_us, r.took, r.late
+           r.took_max_us, r.late_max_us,
+           (SELECT coalesce(jsonb_object_agg(k.class, k.runs), '{}')
+              FROM unnest(r.took_classes, r.took_runs) k (class, runs)) AS took,
+           (SELECT coalesce(jsonb_object_agg(k.class, k.runs), '{}')
+              FROM unnest(r.late_classes, r.late_runs) k (class, runs)) AS late
       FROM prescient.run_hour r;
 COMMENT ON VIEW prescient.run_hours IS
-    'What the runs of each hour were like, by job, entity, tenant and outcome: a row for each engine, at '
-    'most a minute old. runs_by() adds them up.';
+    'What the runs of each hour were like, by job, entity, tenant and outcome, at most a minute old. '
+    'runs_by() adds them up.';
 COMMENT ON COLUMN prescient.run_hours.entity_name IS
     'Empty: those for which the engine had no room, with more than a thousand kinds of runs at a time.';
 COMMENT ON COLUMN prescient.run_hours.tenant IS
@@ -107,13 +111,14 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
            END $$;
 
 -- The runs of the hours from that of `since` on, by what `part` names, those that took most first.
--- A percentile is at most a sixteenth away from what it would be of the runs themselves.
+-- A percentile is at most a sixteenth away from what it would be of the runs themselves. It reads
+-- the table with its owner's rights: the view would make jsonb of the classes.
 CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - interval '1 day')
     RETURNS TABLE (name text, runs bigint, done bigint, again bigint, failed bigint, timeout bigint,
                    crashed bigint, other bigint, took_us bigint, took_p50_us bigint, took_p95_us bigint,
                    took_p99_us bigint, took_max_us bigint, late_p50_us bigint, late_p95_us bigint,
                    late_p99_us bigint, late_max_us bigint)
-LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
     IF part IS NULL OR part NOT IN ('job', 'entity', 'tenant') THEN
@@ -121,11 +126,12 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
     RETURN QUERY
-    WITH chosen AS MATERIALIZED (
+    WITH chosen AS NOT MATERIALIZED (
         SELECT CASE part WHEN 'job' THEN r.job_exec WHEN 'entity' THEN r.entity_name
-                         ELSE coalesce(r.tenant, r.entity_name) END AS name, r.outcome, r.runs, r.took_us,
-               r.took_max_us, r.late_max_us, r.took, r.late
-          FROM prescient.run_hours r
+                         ELSE coalesce(nullif(r.tenant, ''), r.entity_name) END AS name, r.outcome, r.runs,
+               r.took_us, r.took_max_us, r.late_max_us, r.took_classes, r.took_runs, r.late_classes,
+               r.late_runs
+          FROM prescient.run_hour r
          WHERE r.hour_at >= date_trunc('hour', coalesce(since, '-infinity') AT TIME ZONE 'UTC')
                             AT TIME ZONE 'UTC'),
     sums AS (
@@ -139,13 +145,21 @@ BEGIN
                sum(c.took_us)::bigint AS took_us, max(c.took_max_us) AS took_max_us,
                max(c.late_max_us) AS late_max_us
           FROM chosen c GROUP BY c.name),
+    -- Each of the 400 classes of a name, of how long and of how late, is one number here. Texts in
+    -- place of it, a copy of `chosen`, and unnest in FROM take three times as long for 100,000.
+    numbered AS MATERIALIZED (
+        SELECT s.name, (row_number() OVER () - 1)::integer * 800 AS first FROM sums s),
+    counted AS (
+        SELECT k.class, sum(k.runs) AS runs
+          FROM (SELECT n.first + unnest(c.took_classes), unnest(c.took_runs)
+                  FROM chosen c JOIN numbered n ON n.name = c.name
+                UNION ALL
+                SELECT n.first + 400 + unnest(c.late_classes), unnest(c.late_runs)
+                  FROM chosen c JOIN numbered n ON n.name = c.name) k (class, runs)
+         GROUP BY k.class),
     classes AS (
-        SELECT c.name, k.is_late, k.class::integer AS class, sum(k.runs::bigint) AS runs
-          FROM chosen c CROSS JOIN LATERAL (
-                   SELECT false, t.key, t.value FROM jsonb_each_text(c.took) t
-                   UNION ALL
-                   SELECT true, l.key, l.value FROM jsonb_each_text(c.late) l) k (is_late, class, runs)
-         GROUP BY c.name, k.is_late, k.class),
+        SELECT n.name, k.class - n.first >= 400 AS is_late, (k.class - n.first) % 400 AS class, k.runs
+          FROM counted k JOIN numbered n ON n.first = k.class / 800 * 800),
     ranked AS (
         SELECT c.name, c.is_late, c.class,
                sum(c.runs) OVER (PARTITION BY c.name, c.is_late ORDER BY c.class)

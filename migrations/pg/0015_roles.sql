@@ -11,6 +11,7 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
     prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
+    prescient.run_note,
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
     prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
@@ -58,7 +59,8 @@ BEGIN
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
             prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
-            prescient.run_hour, prescient.run_now TO prescient_engine;
+            prescient.run_hour, prescient.run_now, prescient.run_note
+            TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,
             prescient.passes,

@@ -10,7 +10,8 @@
 --                      slot_pass, slot_lease: which slots have been run, and by whom <---+
 --                      place: which concurrency keys have runs, and by whom <------------+
 --                      event: what jobs emitted; a delivery is a check in future_job <---+
---                      engine_seen, slot_load: notes about engines and full slots <------'
+--                      engine_seen, slot_load: notes about engines and full slots <------+
+--                      run_hour, run_note, run_now: what runs were, and are, like <------'
 --   reader      <- views pending, history, runs, events, slots, passes, consumers
 --   prescient events <-> cursor: how far each reader of events has come
 --   prescient init    -> migration, setting
@@ -258,8 +259,9 @@ CREATE TABLE prescient_slot_load (
     checks INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- What the runs of an hour were like. No settle writes here: an engine adds up in memory, and
--- writes its rows anew once a minute.
+-- What the runs of an hour were like, those of all engines in one row: readers would otherwise add
+-- up a row for each process that cron starts. No settle writes here. An engine adds up in memory,
+-- and adds that to these rows once a minute (statement note_run_hour).
 CREATE TABLE prescient_run_hour (
     hour_at INTEGER NOT NULL,               -- the hour, UTC, in which the runs began; in a replay by
                                             -- the virtual time
@@ -269,7 +271,6 @@ CREATE TABLE prescient_run_hour (
     tenant TEXT NOT NULL,                   -- whose they are; '': nobody has said it, or the engine
                                             -- had no room for it
     outcome TEXT NOT NULL,                  -- how the runs ended
-    owner BLOB NOT NULL,                    -- random bytes of the engine's process
     runs INTEGER NOT NULL,                  -- how many there were
     took_us INTEGER NOT NULL,               -- how long they took together
     took_max_us INTEGER NOT NULL,           -- how long the longest took
@@ -277,7 +278,15 @@ CREATE TABLE prescient_run_hour (
     took TEXT NOT NULL,                     -- JSON: how many took how long: {"104": 3} are three of
                                             -- class 104 (rules/histogram.h)
     late TEXT NOT NULL,                     -- JSON: how many began how long after their slots
-    PRIMARY KEY (hour_at, job_exec, entity_name, tenant, outcome, owner)
+    PRIMARY KEY (hour_at, job_exec, entity_name, tenant, outcome)
+) STRICT, WITHOUT ROWID;
+
+-- What each engine has added to run_hour: a note that comes again is not added again. It counts for
+-- half a day after it was made, and this row stays for a day.
+CREATE TABLE prescient_run_note (
+    owner BLOB PRIMARY KEY NOT NULL,        -- random bytes of the engine's process
+    number INTEGER NOT NULL,                -- that of its last note
+    noted_at_us INTEGER NOT NULL            -- when that came
 ) STRICT, WITHOUT ROWID;
 
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it

@@ -36,8 +36,8 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_count, failu
        check_count + (outcome <> 'again') AS check_number, tenant
   FROM prescient_future_job_run;
 
--- What the runs of each hour were like: a row for each engine, at most a minute old. took, late:
--- how many took how long, and began how long after their slots, by class (rules/histogram.h).
+-- What the runs of each hour were like, at most a minute old. took, late: how many took how long,
+-- and began how long after their slots, by class (rules/histogram.h).
 CREATE VIEW prescient_run_hours AS
 SELECT hour_at, job_exec, entity_name, nullif(tenant, '') AS tenant, outcome, runs, took_us, took_max_us,
        late_max_us, took, late
