@@ -370,6 +370,32 @@ static void trust_begins_with_the_sending_of_the_oldest(void)
     end();
 }
 
+/* The engine would turn round and round until the answer comes. */
+static void while_a_call_is_under_way_it_is_not_due_again(void)
+{
+    begin();
+    struct page *page = PAGE("a");
+    int n;
+    take(1, 1);
+    int64_t renew_us = places_next_us(p);
+    now = renew_us;
+    places_begin(p, PLACES_RENEW, &n, now, now);
+    CU_ASSERT(places_next_us(p) > now);
+    places_renewed(p, false, now);
+    CU_ASSERT_EQUAL(places_next_us(p), renew_us);
+    renew(false, false);
+    struct page *later = PAGE("b");
+    CU_ASSERT_EQUAL(take(0, 1), 1);
+    now = places_next_us(p);
+    places_begin(p, PLACES_TAKE, &n, now, now);
+    CU_ASSERT_EQUAL(n, 1);
+    CU_ASSERT(places_next_us(p) > now);
+    places_taken(p, false, now);
+    drop(page);
+    drop(later);
+    end();
+}
+
 static void what_has_been_given_back_limits_no_trust(void)
 {
     begin();
@@ -422,6 +448,7 @@ static const struct test tests[] = {
     TEST(a_run_of_a_page_that_is_dropped_keeps_its_place),
     TEST(a_place_that_does_not_last_is_renewed_for_longer_first),
     TEST(trust_begins_with_the_sending_of_the_oldest),
+    TEST(while_a_call_is_under_way_it_is_not_due_again),
     TEST(what_has_been_given_back_limits_no_trust),
     TEST(no_more_places_are_held_than_there_is_room_for),
     { NULL, NULL },

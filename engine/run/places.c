@@ -341,8 +341,10 @@ bool places_due(const struct places *p, enum places_call call, int64_t now_us)
 int64_t places_next_us(const struct places *p)
 {
     const struct place_key *later = TAILQ_FIRST(&p->lists[KEY_ASKED_LATER]);
-    int64_t ask_us = later && p->counts[PLACE_FREE] ? later->ask_us : INT64_MAX;
-    int64_t renew_us = p->counts[PLACE_HELD] ? p->renew_us : INT64_MAX;
+    bool asks = later && p->counts[PLACE_FREE] && !p->calls[PLACES_TAKE].is_under_way;
+    bool renews = p->counts[PLACE_HELD] && !p->calls[PLACES_RENEW].is_under_way;
+    int64_t ask_us = asks ? later->ask_us : INT64_MAX;
+    int64_t renew_us = renews ? p->renew_us : INT64_MAX;
     return ask_us < renew_us ? ask_us : renew_us;
 }
 
