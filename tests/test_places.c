@@ -246,6 +246,27 @@ static void a_place_that_others_want_is_given_back_after_the_run(void)
     end();
 }
 
+static void what_waits_while_another_place_is_asked_for_waits_for_the_answer(void)
+{
+    begin();
+    struct page *page = PAGE("a", "a", "a");
+    int64_t most_s = 0;
+    int n;
+    CU_ASSERT_EQUAL(take(1, 2), 1);
+    CU_ASSERT_EQUAL(renew(false, true), 1);
+    struct store_place *asked = places_begin(p, PLACES_TAKE, &n, now, now);
+    CU_ASSERT_EQUAL(n, 1);
+    answer(page, 0);
+    CU_ASSERT_EQUAL(put_off(&most_s), 0);
+    CU_ASSERT_EQUAL(give_back(), 1);
+    asked[0].number = asked[0].places = 2;
+    places_taken(p, true, now);
+    CU_ASSERT_EQUAL(page->checks[1].state, CHECK_WAITING);
+    CU_ASSERT_EQUAL(page->checks[2].state, CHECK_KEYED);
+    drop(page);
+    end();
+}
+
 static void a_take_that_fails_is_made_again(void)
 {
     begin();
@@ -442,6 +463,7 @@ static const struct test tests[] = {
     TEST(a_busy_key_is_asked_for_again_and_put_off_after_a_second),
     TEST(a_key_that_is_free_in_time_is_run),
     TEST(a_place_that_others_want_is_given_back_after_the_run),
+    TEST(what_waits_while_another_place_is_asked_for_waits_for_the_answer),
     TEST(a_take_that_fails_is_made_again),
     TEST(a_check_whose_place_is_lost_waits_for_another),
     TEST(nothing_else_runs_beside_a_run_whose_place_is_lost),

@@ -44,7 +44,7 @@ struct place_key {
     int nplaces, nheld;             /* places of it that are not free, and those that are held */
     int32_t most;                   /* places that the key has, as far as is known */
     int32_t lasts_s;                /* that its places have to last */
-    bool is_asked;                  /* the call under way asks for it */
+    bool is_asked;                  /* the call under way asks for it; it is in no list */
     enum key_list list;
     TAILQ_ENTRY(place_key) in_list;
     int64_t ask_us;                 /* ASKED_LATER: not before */
@@ -206,7 +206,7 @@ static void use(struct places *p, struct place *place)
     struct keyed_check *first = first_waiting(key);
     if (!first || place->is_wanted) {
         set_state(p, place, PLACE_ENDING);
-        if (first && !key->nheld)
+        if (first && !key->nheld && !key->is_asked)     /* else the answer decides */
             put_into(p, key, KEY_BUSY);
         consider(p, key);
         return;
