@@ -17,12 +17,14 @@ ok() {
 same_story() { cmp -s <("$sim" "$1") <("$sim" "$1"); }
 differs_from_the_next() { ! cmp -s <("$sim" "$1") <("$sim" $(($1 + 1))); }
 all_pass() { "$sim" --seeds "$1" >sim.out || { sed 's/^/# /' sim.out; return 1; }; }
+counted() { ! grep -E '^0 ' sim.out; }
 refused() { ! "$sim" --wrong no-such-mistake 1 >/dev/null 2>&1; }
 
 cd "$PRESCIENT_TEST_TMP" || exit 2
 for seed in 3 17 230; do ok "world $seed is the same each time" same_story $seed; done
 ok "another seed is another world" differs_from_the_next 3
 ok "no rule is broken in 200 worlds" all_pass 200
+ok "keys and rounds occurred in them" counted
 ok "a mistake that is not in the table is refused" refused
 
 if [ -n "${NIGHT:-}" ] && [ -z "${SANITIZE:-}${COVERAGE:-}" ]; then

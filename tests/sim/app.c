@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "checker.h"
 #include "db.h"
 
 enum { APP_TXS = 4 };
@@ -21,6 +22,7 @@ static void fill(struct world *w)
     struct tx *tx = NULL;
     tx_begin(w->db, &tx);
     int64_t now = db_clock_us(w->db) / SECOND_US;
+    int unusual = w->shape.urgent ? 700 : 200;
     for (int i = 0; i < w->shape.schedules; i++) {
         api_schedule(w->db, tx, i, (int)world_between(w, 1, RULES - 1));
         api_switch(w->db, tx, i, true);
@@ -28,7 +30,7 @@ static void fill(struct world *w)
     for (int i = w->shape.schedules; i < w->shape.checks; i++) {
         int64_t at = now + world_between(w, 0, w->shape.slots * w->shape.slot_length_s);
         api_enqueue(w->db, tx, i, at, CONFLICT_KEEP,
-                    world_chance(w, 200) ? (int32_t)world_between(w, -1, 1) : 0);
+                    world_chance(w, unusual) ? (int32_t)world_between(w, -1, 1) : 0);
     }
     tx_commit(w->db, tx);
 }
@@ -197,6 +199,21 @@ static void edit_something(struct world *w, void *arg, uint64_t tag)
     world_after(w, world_between(w, SECOND_US, 2 * world_slot_us(w)), edit_something, NULL, tag);
 }
 
+/* ---- how many places keys have ---- */
+
+static void limit_something(struct world *w, void *arg, uint64_t tag)
+{
+    (void)arg;
+    if (world_is_quiet(w))
+        return;
+    if (w->now_us >= w->db->down_until_us && !w->db->read_only) {
+        int32_t *limit = &w->db->limits[world_between(w, 0, LIMITS - 1)];
+        checker_limits_change(w);
+        *limit = world_chance(w, 500) ? 0 : (int32_t)world_between(w, 1, PLACES_OF_KEY);
+    }
+    world_after(w, world_between(w, SECOND_US, 2 * world_slot_us(w)), limit_something, NULL, tag);
+}
+
 /* ---- pauses ---- */
 
 static enum served change_pause(struct world *w, struct tx *tx)
@@ -279,6 +296,8 @@ void app_make(struct world *w)
         world_after(w, world_between(w, 0, SECOND_US), write_something, NULL, 0);
     if (w->shape.asks_at_once)
         world_after(w, world_between(w, 0, SECOND_US), ask_for_something, NULL, 0);
+    if (w->shape.concurrency_keys && world_chance(w, 500))
+        world_after(w, world_between(w, 0, SECOND_US), limit_something, NULL, 0);
     if (w->shape.pauses) {
         world_after(w, world_between(w, 0, 2 * world_slot_us(w)), pause_something, NULL, 0);
         world_at(w, w->quiet_us, resume_all, NULL, 0);

@@ -8,8 +8,10 @@
 #include "../../engine/rules/slot.h"
 #include "db.h"
 #include "host.h"
+#include "key_rules.h"
 #include "message.h"
 #include "recurrence_rules.h"
+#include "round_rules.h"
 
 struct cause { int64_t until_us; int host, key; const char *what; };
 
@@ -41,6 +43,8 @@ struct checker {
     int nkills;
     int64_t filed_us[KEYS_MAX];             /* when the commit came that filed the check where it is */
     struct last_runs last_runs;             /* of schedules */
+    struct key_rules keys;
+    struct round_rules rounds;
     int64_t locked_us;                      /* slots could not be opened until then */
     int64_t jumped_us;                      /* when the database's clock last jumped; 0: never */
     /* until then a failover may have lost leases that their owners still trust */
@@ -103,15 +107,27 @@ void checker_locked(struct world *w, int64_t until_us)
         w->checker->locked_us = until_us;
 }
 
-void checker_clock_jumped(struct world *w)
+void checker_clock_jumped(struct world *w, int64_t by_us)
 {
     w->checker->jumped_us = w->now_us;
+    if (by_us > 0)
+        w->checker->keys.set_forward_us = w->now_us;
     checker_event(w, -1, -1, 1, "the database's clock jumped");
 }
 
 bool checker_has_jumped(const struct world *w)
 {
     return w->checker->jumped_us != 0;
+}
+
+bool checker_has_lost_rows(const struct world *w)
+{
+    return w->checker->jumped_us || w->now_us < w->checker->failed_over_us;
+}
+
+void checker_limits_change(struct world *w)
+{
+    key_rules_limits_change(w, &w->checker->keys);
 }
 
 static bool has_reason(const struct checker *c, const struct run *first)
@@ -241,6 +257,11 @@ static int64_t explained_us(const struct world *w, int64_t slot_us, int kills)
 
 static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static int64_t last_kill_us(const struct checker *c)
+{
+    return c->nkills ? c->kills_us[c->nkills - 1] : 0;
+}
+
 /* What has run, and whose answer was dropped, is found again by the next second look. */
 static void no_run_begins_late(struct world *w, const struct run *run, const struct run *before)
 {
@@ -254,6 +275,11 @@ static void no_run_begins_late(struct world *w, const struct run *run, const str
     if (before) {
         since_us = later(since_us, before->began_us);
         most_us += RELOOK_US;
+    }
+    if (w->db->rows[run->key].concurrency >= 0) {
+        int64_t idle_us = key_rules_idle_since_us(&c->keys, &w->db->rows[run->key]);
+        since_us = later(since_us, later(idle_us, last_kill_us(c)));
+        most_us += key_rules_may_wait_us(w, c->nkills > 0);
     }
     int64_t late_us = w->now_us - since_us;
     if (late_us > most_us)
@@ -286,10 +312,29 @@ int checker_run_begins(struct world *w, const struct run *run)
         no_run_begins_late(w, run, before);
         no_paused_check_is_run(w, run);
         recurrence_rules_run_begins(w, &c->last_runs, run);
+        round_rules_run_begins(w, &c->rounds, run, c->filed_us);
     }
     c->runs = room_for_one(c->runs, c->nruns, &c->runs_room, sizeof *c->runs);
     c->runs[c->nruns] = *run;
+    if (run->key >= 0)
+        key_rules_run_begins(w, &c->keys, run, c->nruns);
+    world_count(w, TALLY_RUNS);
     return c->nruns++;
+}
+
+void checker_given(struct world *w, int64_t id, int64_t slot)
+{
+    round_rules_given(&w->checker->rounds, id, slot);
+}
+
+void checker_run_ends(struct world *w, int number)
+{
+    key_rules_run_ends(w, &w->checker->keys, number);
+}
+
+void checker_run_is_left(struct world *w, int number)
+{
+    key_rules_run_is_left(&w->checker->keys, number);
 }
 
 struct run *checker_run(struct world *w, int number)
@@ -473,8 +518,15 @@ static const struct record *move_of(const struct tx *tx, int64_t id)
     return NULL;
 }
 
-/* A settle that moves a check on without a run leaves it visibly late, since it was due. Only a
- * reslot, which an operator asks for, does not make it late, and what is paused is not late. */
+/* A reslot, which an operator asks for, does not make a check late, nor does a pause; and one whose
+ * key is busy waits for its turn. */
+static bool makes_late(enum outcome outcome)
+{
+    return outcome != OUTCOME_RESLOTTED && outcome != OUTCOME_RESUMED && outcome != OUTCOME_BUSY;
+}
+
+/* A settle that moves a check on without a run leaves it visibly late, since it was due. What is
+ * paused is not late. */
 static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, const struct row *row)
 {
     const struct version *was = &row->is, *is = &row->will;
@@ -484,7 +536,7 @@ static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, co
         return;
     if (move->kind == RECORD_RUN || move->outcome == OUTCOME_PAUSED)
         late_since = 0;
-    else if (!late_since && move->outcome != OUTCOME_RESLOTTED && move->outcome != OUTCOME_RESUMED)
+    else if (!late_since && makes_late(move->outcome))
         late_since = was->next_at;
     if (is->put_off_at != late_since)
         world_violate(w, "check %d moves on from slot %lld, and is late since %lld, expected %lld", row->key,
@@ -492,8 +544,8 @@ static void what_was_not_run_stays_late(struct world *w, const struct tx *tx, co
 }
 
 /* What may be filed under a second between two slots: what is asked for at once, also while it
- * runs, the next attempt of a run that failed, what has run there, and a missed occurrence that is
- * made up for. */
+ * runs, the next attempt of a run that failed, what waits for its key, what has run there, and a
+ * missed occurrence that is made up for. */
 static bool may_be_fine(const struct world *w, const struct tx *tx, const struct row *row)
 {
     const struct version *was = &row->is, *is = &row->will;
@@ -504,10 +556,12 @@ static bool may_be_fine(const struct world *w, const struct tx *tx, const struct
     const struct record *move = move_of(tx, was->id);
     bool is_resumed = move && move->outcome == OUTCOME_RESUMED;
     bool is_deferred = goes_on && move && move->outcome == OUTCOME_DEFERRED;
+    bool is_busy = goes_on && move && move->outcome == OUTCOME_BUSY;
     bool has_run_there = goes_on && was->next_at % length_s && !(move && move->kind == RECORD_PUT_OFF);
     bool has_passed = is->first_at * SECOND_US <= db_clock_us(w->db) || w->checker->jumped_us;
     bool was_missed = is->terms.exists && tx->host >= 0 && has_passed;
-    bool moves_by_seconds = is_resumed || is_deferred || has_failed || has_run_there;
+    bool is_put_off = is_resumed || is_deferred || is_busy;
+    bool moves_by_seconds = is_put_off || has_failed || has_run_there;
     return moves_by_seconds || tx->asks_at_once || was_asked_for || was_missed;
 }
 
@@ -627,6 +681,7 @@ void checker_commit(struct world *w, const struct tx *tx)
     for (int i = 0; i < tx->nrows; i++)
         check_row(w, tx, tx->rows[i]);
     recurrence_rules_commit(w, &w->checker->last_runs, tx);
+    key_rules_commit(w, &w->checker->keys, tx);
     check_records(w, tx);
     a_lease_is_given_back_by_its_owner(w, tx);
     a_settle_holds_its_lease(w, tx);

@@ -32,6 +32,7 @@ struct run {
     int64_t id, slot;
     int32_t check_count, failure_count;
     int64_t began_us;
+    int64_t deadline_boot_us;       /* of one with a concurrency key: then its worker is ended */
     enum act act;
     bool answered;                  /* published in the slab */
     bool settled;                   /* this and the next fields are undone when a failover loses the commit */
@@ -47,6 +48,12 @@ int checker_run_begins(struct world *w, const struct run *run);
 /* A worker ends with `nclaimed` unanswered checks. Its last progress was at `progress_us`. */
 void checker_worker_ends(struct world *w, const struct host *h, int nclaimed, int64_t progress_us);
 struct run *checker_run(struct world *w, int number);
+/* A worker was given a check, and begins it when it comes to that. */
+void checker_given(struct world *w, int64_t id, int64_t slot);
+/* Its answer was published, or its worker ended; or its engine was killed, and it lives on until
+ * its deadline. */
+void checker_run_ends(struct world *w, int number);
+void checker_run_is_left(struct world *w, int number);
 
 /* Before a transaction takes effect. */
 void checker_commit(struct world *w, const struct tx *tx);
@@ -58,8 +65,12 @@ void checker_engine_killed(struct world *w, int host);
 /* The opening of a slot is locked until `until_us`. */
 void checker_locked(struct world *w, int64_t until_us);
 /* Leases may end before their time from now on. */
-void checker_clock_jumped(struct world *w);
+void checker_clock_jumped(struct world *w, int64_t by_us);
 bool checker_has_jumped(const struct world *w);
+/* Leases and places may be missing that their owners still trust. */
+bool checker_has_lost_rows(const struct world *w);
+/* Before some concurrency keys have other numbers of places. */
+void checker_limits_change(struct world *w);
 
 /* A copy of the checker's state, restored when a failover loses the commits after it. */
 struct checker_mark;

@@ -25,6 +25,7 @@ void db_make(struct world *w)
         db->rows[key] = (struct row){ .key = key, .job = key % JOBS, .bucket = bucket_of("order", text) };
     }
     rules_draw(db);
+    concurrency_draw(db);
     db_set_clock(db, 0);
 }
 
@@ -141,6 +142,7 @@ struct tx *tx_begin(struct db *db, struct tx **holder)
     tx->xid = db->next_xid++;
     tx->nrows = tx->nschedules = tx->nleases = tx->ncloses = tx->nrecords = 0;
     tx->shared = NULL;
+    tx->nplaces = 0;
     tx->npauses = tx->nshared_pauses = 0;
     tx->opens = tx->reopens = NULL;
     tx->pass = (struct pass){ 0 };
@@ -233,6 +235,7 @@ void tx_undo_rows(struct tx *tx)
 void tx_forget_rows(struct tx *tx)
 {
     unlock_rows(tx);
+    places_unlock(tx);
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->by = NULL;
     if (tx->opens)
@@ -245,6 +248,7 @@ static void unlock_all(struct db *db, struct tx *tx)
 {
     unlock_rows(tx);
     pauses_unlock(db, tx);
+    places_unlock(tx);
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->by = NULL;
     if (tx->shared)
@@ -289,6 +293,7 @@ void tx_commit(struct db *db, struct tx *tx)
     for (int i = 0; i < tx->nschedules; i++)
         tx->schedules[i]->is = tx->schedules[i]->will;
     pauses_committed(db, tx);
+    places_committed(tx);
     for (int i = 0; i < tx->nleases; i++)
         tx->leases[i]->is = tx->leases[i]->will;
     if (tx->opens) {
@@ -330,9 +335,18 @@ void db_go_down(struct db *db)
 
 /* ---- the end ---- */
 
+static int count_places(const struct db *db)
+{
+    int n = 0;
+    for (int i = 0; i < CONCURRENCY_MAX; i++)
+        for (int k = 0; k < PLACES_OF_KEY; k++)
+            n += place_is_held(db, &db->places[i][k]);
+    return n;
+}
+
 bool db_is_done(const struct db *db, char *remaining, size_t size)
 {
-    int rows = 0, leases = 0, slots = 0, txs = 0, pauses = 0, key = -1;
+    int rows = 0, leases = 0, slots = 0, txs = 0, pauses = 0, key = -1, places = count_places(db);
     for (int i = 0; i < KEYS_MAX; i++)
         if (db->rows[i].is.exists) {
             rows++;
@@ -347,10 +361,10 @@ bool db_is_done(const struct db *db, char *remaining, size_t size)
     for (int i = 0; i < db->npauses; i++)
         pauses += db->pauses[i].is.state == PAUSED || db->pauses[i].is.state == RESUMING;
     int n = snprintf(remaining, size,
-                     "%d checks wait, %d leases remain, %d slots are not closed, %d transactions run, %d "
-                     "pauses are not over", rows, leases, slots, txs, pauses);
+                     "%d checks wait, %d leases and %d places remain, %d slots are not closed, %d "
+                     "transactions run, %d pauses are not over", rows, leases, places, slots, txs, pauses);
     if (key >= 0 && n > 0 && (size_t)n < size)
         snprintf(remaining + n, size - (size_t)n, "; check %d waits at slot +%lld s", key,
                  (long long)(db->rows[key].is.next_at - db->w->began_us / SECOND_US));
-    return rows + leases + slots + txs + pauses == 0;
+    return rows + leases + places + slots + txs + pauses == 0;
 }

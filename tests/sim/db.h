@@ -51,9 +51,12 @@ struct schedule {
 /* One row for each key. Its checks come and go, and differ by their ids. */
 struct row {
     int key, job, bucket;
+    int concurrency;                /* the number of their concurrency key; -1: they have none */
     struct version is, will;        /* committed; as changed by `by` */
     struct tx *by;                  /* the transaction that has locked it */
     struct check_terms read;        /* as an engine has read them last */
+    int64_t read_id, read_slot;     /* of that check, there */
+    bool is_reread;                 /* it was read there before, with terms that an engine may go by */
 };
 
 enum pause_state { NOT_PAUSED, PAUSED, RESUMING, RESUMED };
@@ -91,6 +94,7 @@ struct slot_row {                   /* the opening row, and the sum of its passe
     bool exists, closed;
     struct tx *by;
     int split;
+    int64_t opened_us;              /* when it was opened first */
     uint64_t done;                  /* a bit for each finished bucket; bit 0 for the whole slot */
     unsigned char left[BUCKETS];    /* by its last pass: a bit for each job that its engine lacks */
     /* of the opening transaction: for later ones the slot has begun */
@@ -98,6 +102,26 @@ struct slot_row {                   /* the opening row, and the sum of its passe
     /* empty_xid: the look that found the slot empty; 0: no such look. seen_xid: the newest look */
     int64_t empty_xid, seen_xid;
 };
+
+/* A place of a concurrency key. */
+struct place_version {
+    bool exists, is_wanted;
+    unsigned char owner[STORE_OWNER_SIZE];
+    int64_t token, expires_us;
+    int32_t lasts_s;
+    int host, start;                /* its owner, as that of a lease */
+    int64_t sent_boot_us;
+};
+
+struct place_row {
+    int concurrency;
+    int32_t number;                 /* from 1 on */
+    struct place_version is, will;
+    struct tx *by;
+};
+
+/* LIMITS: patterns that say how many places there are: one for each key, and one for all keys. */
+enum { PLACES_OF_KEY = 3, LIMIT_OF_ALL = CONCURRENCY_MAX, LIMITS };
 
 /* RECORD_PUT_OFF: the settle moves the check on without a run; no row is written of that. */
 enum record_kind { RECORD_HISTORY, RECORD_RUN, RECORD_EVENT, RECORD_PUT_OFF };
@@ -134,6 +158,8 @@ struct tx {
     struct lease_row *leases[TX_LEASES];
     int nleases;
     struct lease_row *shared;
+    struct place_row *places[CONCURRENCY_MAX * PLACES_OF_KEY];
+    int nplaces;
     struct slot_row *opens, *reopens, *closes[TX_CLOSES];
     int ncloses;
     bool clears;                    /* removes expired leases on closed slots */
@@ -161,6 +187,10 @@ struct db {
     int npauses;
     int64_t pause_change;           /* the number of the last one */
     struct tx *pausing;             /* has changed pauses, and is not over */
+    struct place_row places[CONCURRENCY_MAX][PLACES_OF_KEY];
+    int32_t limits[LIMITS];         /* 0: nobody has set it */
+    bool generation_is_new;         /* the server has started, and nobody has begun its generation */
+    int64_t generation_us;          /* when it began, by the database's clock; 0: it is the first */
     struct lease_row **leases;
     int nleases, leases_room;
     struct slot_row **slots;
@@ -182,8 +212,8 @@ void db_set_clock(struct db *db, int64_t by_us);
 /* Ends all transactions: by a rollback, or by a commit that was under way. */
 void db_go_down(struct db *db);
 
-/* True when no check waits, no lease remains, every slot is closed and no transaction runs; else
- * `remaining` describes the rest. */
+/* True when no check waits, no lease or place remains, every slot is closed and no transaction
+ * runs; else `remaining` describes the rest. */
 bool db_is_done(const struct db *db, char *remaining, size_t size);
 
 /* ---- transactions ---- */
@@ -245,7 +275,15 @@ bool pause_may_be_opened(struct db *db, struct tx *tx, int64_t slot);
 void pauses_committed(struct db *db, struct tx *tx);
 void pauses_unlock(struct db *db, struct tx *tx);
 
-/* ---- the statements of the store's contract (db_slots.c, db_settle.c, db_pause.c) ---- */
+/* ---- places of concurrency keys (db_places.c) ---- */
+void concurrency_draw(struct db *db);
+int32_t places_of(const struct db *db, int concurrency);        /* how many the key has */
+bool place_is_held(const struct db *db, const struct place_row *place);
+void places_committed(struct tx *tx);
+void places_unlock(struct tx *tx);
+
+/* ---- the statements of the store's contract (db_slots.c, db_settle.c, db_pause.c, db_places.c)
+ * ---- */
 /* Runs the message's statement. COMMITS: message->tx is to be committed, then it is answered.
  * BLOCKED: try again. */
 enum served db_serve(struct db *db, struct message *m);
@@ -259,5 +297,8 @@ enum served db_finish(struct db *db, struct message *m);
 enum served db_relook(struct db *db, struct message *m);
 enum served db_pauses(struct db *db, struct message *m);
 enum served db_end_pauses(struct db *db, struct message *m);
+enum served db_take_places(struct db *db, struct message *m);
+enum served db_renew_places(struct db *db, struct message *m);
+enum served db_return_places(struct db *db, struct message *m);
 
 #endif

@@ -43,6 +43,18 @@ static int read_bucket(const struct db *db, const struct message *m, int32_t buc
     return n;
 }
 
+/* A page of a round before the last one may still hold the check: then the engine goes by that. */
+static void note_read(struct row *row, const struct version *v)
+{
+    const struct check_terms *was = &row->read, *is = &v->terms;
+    bool is_same = row->read_id == v->id && row->read_slot == v->next_at;
+    bool differs = was->rule != is->rule || was->from != is->from || was->sought != is->sought;
+    row->is_reread = is_same && (row->is_reread || differs);
+    row->read = *is;
+    row->read_id = v->id;
+    row->read_slot = v->next_at;
+}
+
 enum served db_read_page(struct db *db, struct message *m)
 {
     struct store_read_page *r = &m->u.read;
@@ -56,8 +68,10 @@ enum served db_read_page(struct db *db, struct message *m)
         want = (int)world_between(db->w, 1, n);     /* a page is bounded in bytes, too */
     for (m->npage = 0; m->npage < n && m->npage < want; m->npage++) {
         m->page[m->npage] = found[m->npage];
-        db->rows[found[m->npage].key].read = found[m->npage].v.terms;
+        note_read(&db->rows[found[m->npage].key], &found[m->npage].v);
     }
+    if (m->npage && r->what != READ_ALL)
+        world_count(db->w, r->what == READ_URGENT ? TALLY_READ_URGENT : TALLY_READ_SMALL);
     r->has_more = m->npage < n;
     r->is_complete = m->npage && r->origin.xid && r->origin.xid <= oldest_running(db, db->next_xid);
     return ANSWERED;

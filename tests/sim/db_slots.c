@@ -31,6 +31,7 @@ static void open_new_slot(struct db *db, struct message *m, struct slot_row *s)
         rows += row_is_in(&db->rows[i].is, &db->rows[i], o->slot, BUCKET_WHOLE_SLOT);
     o->rows = rows <= o->split_at ? rows : o->split_at + 1;
     s->split = rows > o->split_at ? BUCKETS : 1;
+    s->opened_us = db->w->now_us;
     s->done = 0;
     s->closed = false;
     s->empty_xid = s->seen_xid = rows ? 0 : m->tx->xid;
@@ -161,7 +162,7 @@ enum served db_open_slot(struct db *db, struct message *m)
     o->origin = (struct lease_origin){ 0 };
     uint64_t wanted = (all & ~done) | (o->again ? buckets_with_rows(db, m, s) : 0);
     uint64_t urgent = s->split == 1 ? 0 : buckets_with_urgent_rows(db, s);
-    o->has_urgent = o->asks_urgent && urgent;
+    o->has_urgent = o->asks_urgent && urgent && !db->w->wrong[OPEN_HIDES_URGENT];
     o->small_buckets = o->asks_small ? buckets_with_small_tenants(db, s) : 0;
     if (s->split > 1)
         wanted &= ~o->left_out;
@@ -550,6 +551,9 @@ static const struct {
     [STORE_PRUNE] = { prune, true },           [STORE_PAUSES] = { db_pauses, false },
     [STORE_END_PAUSES] = { db_end_pauses, true }, [STORE_NOTE_RUNS] = { note_runs, true },
     [STORE_NOTE_RUNNING] = { note_runs, true },
+    [STORE_TAKE_PLACES] = { db_take_places, true },
+    [STORE_RENEW_PLACES] = { db_renew_places, true },
+    [STORE_RETURN_PLACES] = { db_return_places, true },
 };
 
 enum served db_serve(struct db *db, struct message *m)

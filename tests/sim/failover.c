@@ -13,6 +13,8 @@ struct standby {
     struct pause_row pauses[PAUSES_MAX];
     int npauses;
     int64_t pause_change;
+    struct place_row places[CONCURRENCY_MAX][PLACES_OF_KEY];
+    int32_t limits[LIMITS];
     struct lease_row *leases;
     struct slot_row *slots;
     int nleases, nslots;
@@ -57,6 +59,11 @@ struct standby *standby_new(const struct world *w)
             s->slots[s->nslots] = *db->slots[i];
             s->slots[s->nslots++].by = NULL;
         }
+    memcpy(s->places, db->places, sizeof s->places);
+    for (int i = 0; i < CONCURRENCY_MAX; i++)
+        for (int k = 0; k < PLACES_OF_KEY; k++)
+            s->places[i][k].by = NULL;
+    memcpy(s->limits, db->limits, sizeof s->limits);
     s->next_xid = db->next_xid;
     s->next_id = db->next_id;
     s->next_token = db->next_token;
@@ -101,6 +108,9 @@ void standby_take_over(struct world *w, struct standby *s)
     memcpy(db->pauses, s->pauses, sizeof db->pauses);
     db->npauses = s->npauses;
     db->pause_change = s->pause_change;
+    checker_limits_change(w);
+    memcpy(db->places, s->places, sizeof db->places);
+    memcpy(db->limits, s->limits, sizeof db->limits);
     put_back_lists(db, s);
     db->next_xid = s->next_xid;
     db->over_xid = s->next_xid - 1;

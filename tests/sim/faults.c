@@ -289,7 +289,7 @@ static bool clock_jumps(struct world *w, struct host *h, int64_t us)
     int64_t by = world_chance(w, 500) ? world_between(w, -20, 20) : world_between(w, -200, 600);
     world_log(w, "the database's clock jumps by %lld s", (long long)by);
     db_set_clock(w->db, by * SECOND_US);
-    checker_clock_jumped(w);
+    checker_clock_jumped(w, by * SECOND_US);
     return true;
 }
 

@@ -9,9 +9,10 @@
 #include "db.h"
 #include "network.h"
 
-/* TURNS_MAX: in one second; more means a loop that does not wait */
-/* A check of a job that no engine has ends after this long, within the time that a world has. */
-enum { RUN_MAX_S = 600, TURNS_MAX = 20000, UNKNOWN_HORIZON_S = 400 };
+/* UNKNOWN_HORIZON_S: a check of a job that no engine has ends after this long, within the time that
+ * a world has. TURNS_MAX: in one second; more means a loop that does not wait. (In 400 worlds the
+ * most were 1019.) */
+enum { RUN_MAX_S = 600, TURNS_MAX = 3000, UNKNOWN_HORIZON_S = 400 };
 
 struct world *host_world(const struct host *h) { return h->w; }
 int host_number(const struct host *h) { return h->number; }
@@ -197,6 +198,7 @@ void host_kill(struct host *h)
         return;
     world_log(h->w, "host %d: the engine is killed", h->number);
     checker_engine_killed(h->w, h->number);
+    workers_are_left(h);
     engine_over(h);
 }
 

@@ -41,6 +41,17 @@ struct progress {
     uint64_t now[CHILDREN_MAX];     /* the seed that each child runs; 0: none */
     uint64_t failed, done;
     uint64_t first_failed;
+    int64_t tallies[TALLIES];
+};
+
+static const char *const tally_names[TALLIES] = {
+    [TALLY_RUNS] = "runs",
+    [TALLY_KEYED_RUNS] = "runs with a concurrency key",
+    [TALLY_PLACES] = "places taken",
+    [TALLY_BUSY] = "checks put off as busy",
+    [TALLY_READ_URGENT] = "pages of urgent checks",
+    [TALLY_READ_SMALL] = "pages of small tenants",
+    [TALLY_AFTER_ROUNDS] = "runs judged to come after the urgent ones",
 };
 
 static void *map_shared(size_t size)
@@ -101,19 +112,24 @@ static void child(struct progress *p, int number, uint64_t end, const struct set
 {
     char violation[VIOLATION_SIZE];
     uint64_t done = 0;
-    world_run(1, settings, wrong, NULL, violation);     /* allocations made once are made here */
+    int64_t tallies[TALLIES] = { 0 }, first[TALLIES] = { 0 };
+    struct world_options options = { .settings = settings, .wrong = wrong, .tallies = first };
+    world_run(1, &options, violation);     /* allocations made once are made here */
     struct resources before = count_resources();
+    options.tallies = tallies;
     for (;; done++) {
         uint64_t seed = __atomic_fetch_add(&p->next, 1, __ATOMIC_RELAXED);
         if (seed >= end || (until_found && p->failed))
             break;
         p->now[number] = seed;
         alarm(WORLD_LIMIT_S);
-        bool good = world_run(seed, settings, wrong, NULL, violation);
+        bool good = world_run(seed, &options, violation);
         __atomic_fetch_add(&p->done, 1, __ATOMIC_RELAXED);
         if (!good && __atomic_fetch_add(&p->failed, 1, __ATOMIC_RELAXED) < SHOWN_MAX)
             report(seed, violation);
     }
+    for (int i = 0; i < TALLIES; i++)
+        __atomic_fetch_add(&p->tallies[i], tallies[i], __ATOMIC_RELAXED);
     if (!released_all(before, done, violation)) {
         __atomic_fetch_add(&p->failed, 1, __ATOMIC_RELAXED);
         report(0, violation);
@@ -185,6 +201,8 @@ static int many(const struct options *o, const struct settings *settings, const 
 {
     struct progress *p = map_shared(sizeof *p);
     run_worlds(p, o, settings, wrong, false);
+    for (int i = 0; i < TALLIES; i++)
+        printf("%lld %s\n", (long long)p->tallies[i], tally_names[i]);
     printf("%llu passed, %llu failed\n", (unsigned long long)(p->done - p->failed),
            (unsigned long long)p->failed);
     return p->failed || p->done < o->seeds ? 1 : 0;
@@ -218,7 +236,9 @@ static int find_mistakes(const struct options *o, const struct settings *setting
 static int story(const struct options *o, const struct settings *settings, const bool *wrong)
 {
     char violation[VIOLATION_SIZE];
-    bool good = world_run(o->from, settings, wrong, stdout, violation);
+    int64_t tallies[TALLIES] = { 0 };
+    struct world_options options = { settings, wrong, stdout, tallies };
+    bool good = world_run(o->from, &options, violation);
     printf("seed %llu: %s\n%d passed, %d failed\n", (unsigned long long)o->from,
            good ? "every rule held" : violation, good, !good);
     return good ? 0 : 1;

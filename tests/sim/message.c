@@ -18,6 +18,12 @@ int job_of(const char *job)
     return job && job[0] == 'j' && job[1] >= '0' && job[1] < '0' + JOBS && !job[2] ? job[1] - '0' : -1;
 }
 
+int concurrency_of(const char *key)
+{
+    bool is_one = key && key[0] == 'c' && key[1] >= '0' && key[1] < '0' + CONCURRENCY_MAX && !key[2];
+    return is_one ? key[1] - '0' : -1;
+}
+
 /* The text of an answer holds the number of its run. */
 static int run_of(const char *note)
 {
@@ -77,6 +83,35 @@ static void take_recall(struct message *m)
 {
     m->any_job = !m->u.recall.jobs;
     mark_jobs(m, m->u.recall.jobs, m->u.recall.njobs);
+}
+
+static void take_places(struct message *m, const struct store_place *places, int n,
+                        const unsigned char *owner)
+{
+    if (n > PLACES_SENT)
+        abort();
+    memcpy(m->owner, owner, sizeof m->owner);
+    m->nplaces = n;
+    for (int i = 0; i < n; i++)
+        m->places[i] = (struct sent_place){ .concurrency = concurrency_of(places[i].key),
+                                            .lasts_s = places[i].lasts_s,
+                                            .number = places[i].number,
+                                            .token = places[i].token };
+}
+
+static void take_take(struct message *m)
+{
+    take_places(m, m->u.take_places.places, m->u.take_places.n, m->u.take_places.owner);
+}
+
+static void take_renewal(struct message *m)
+{
+    take_places(m, m->u.renew_places.places, m->u.renew_places.n, m->u.renew_places.owner);
+}
+
+static void take_return(struct message *m)
+{
+    take_places(m, m->u.return_places.places, m->u.return_places.n, m->u.return_places.owner);
 }
 
 static enum conflict conflict_of(const char *name)
@@ -167,6 +202,7 @@ static int give_page(const struct message *m, struct store_call *call)
 {
     struct store_read_page *r = (struct store_read_page *)call;
     static const char *const jobs[JOBS] = { "j0", "j1", "j2" };
+    static const char *const keys[CONCURRENCY_MAX + 1] = { NULL, "c0", "c1", "c2" };      /* -1: none */
     r->page = (struct check_rows){ 0 };
     r->has_more = m->u.read.has_more;
     r->is_complete = m->u.read.is_complete;
@@ -195,6 +231,7 @@ static int give_page(const struct message *m, struct store_call *call)
             .entity_key = texts[i].key,
             .job_exec = jobs[key % JOBS],
             .terms = v->terms.exists ? texts[i].terms : NULL,
+            .concurrency_key = keys[1 + m->db->rows[key].concurrency],
             .entity_name_len = 5,
             .entity_key_len = (uint32_t)len,
             .job_exec_len = 2,
@@ -210,6 +247,27 @@ static int give_settle(const struct message *m, struct store_call *call)
     s->touched = m->u.settle.touched;
     for (int i = 0; i < s->n; i++)
         s->settlements[i].state = m->settlements[i].s.state;
+    return 0;
+}
+
+static int give_taken(const struct message *m, struct store_call *call)
+{
+    struct store_take_places *t = (struct store_take_places *)call;
+    for (int i = 0; i < t->n; i++) {
+        t->places[i].number = m->places[i].number;
+        t->places[i].token = m->places[i].token;
+        t->places[i].places = m->places[i].places;
+    }
+    return 0;
+}
+
+static int give_renewed(const struct message *m, struct store_call *call)
+{
+    struct store_renew_places *r = (struct store_renew_places *)call;
+    for (int i = 0; i < r->n; i++) {
+        r->places[i].is_lost = m->places[i].is_lost;
+        r->places[i].is_wanted = m->places[i].is_wanted;
+    }
     return 0;
 }
 
@@ -317,6 +375,10 @@ static const struct {
     [STORE_SETTLE] = { "settle", sizeof(struct store_settle), take_settle, give_settle },
     [STORE_FINISH] = { "finish", sizeof(struct store_finish), take_finish, give_finish },
     [STORE_RELEASE] = { "release", sizeof(struct store_release), take_release, give_nothing },
+    [STORE_TAKE_PLACES] = { "take places", sizeof(struct store_take_places), take_take, give_taken },
+    [STORE_RENEW_PLACES] = { "renew places", sizeof(struct store_renew_places), take_renewal, give_renewed },
+    [STORE_RETURN_PLACES] = { "return places", sizeof(struct store_return_places), take_return,
+                              give_nothing },
     [STORE_RELOOK] = { "relook", sizeof(struct store_relook), NULL, give_relook },
     [STORE_PULSE] = { "pulse", sizeof(struct store_pulse), NULL, give_pulse },
     [STORE_FINE_SLOTS] = { "fine slots", sizeof(struct store_fine_slots), take_fine_slots, give_fine_slots },

@@ -3,10 +3,11 @@
 #ifndef PRESCIENT_SIM_MESSAGE_H
 #define PRESCIENT_SIM_MESSAGE_H
 
+#include "../../engine/store/store_place.h"
 #include "../../engine/store/store_slot.h"
 #include "db.h"
 
-enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = BUCKETS * 2 };
+enum { EFFECTS_MAX = 3, PAGE_MAX = 64, WATCHED_MAX_SENT = BUCKETS * 2, PLACES_SENT = 32 };
 
 struct sent_effect {
     enum effect_kind kind;
@@ -23,6 +24,14 @@ struct sent_settlement {
     int run;                        /* the run whose answer it is, by its text; -1: unknown */
     struct sent_effect effects[EFFECTS_MAX];
     int neffects;
+};
+
+/* As struct store_place, of a key by its number. */
+struct sent_place {
+    int concurrency;
+    int32_t lasts_s, number, places;
+    int64_t token;
+    bool is_lost, is_wanted;
 };
 
 struct sent_check { int key, bucket; struct version v; };
@@ -49,6 +58,9 @@ struct message {
         struct store_release release;
         struct store_read_page read;
         struct store_settle settle;
+        struct store_take_places take_places;
+        struct store_renew_places renew_places;
+        struct store_return_places return_places;
         struct store_finish finish;
         struct store_relook relook;
         struct store_pulse pulse;
@@ -65,6 +77,8 @@ struct message {
     bool jobs[JOBS];                /* open, fine slots, read: wanted; finish: left */
     unsigned char owner[STORE_OWNER_SIZE];
     struct lease leases[WATCHED_MAX_SENT];          /* open: watched; renew, release */
+    struct sent_place places[PLACES_SENT];
+    int nplaces;
     struct sent_settlement *settlements;
     int settlements_room;
     struct sent_check page[PAGE_MAX];
@@ -84,6 +98,7 @@ int message_give(const struct message *m, struct store_call *call);
 /* "order 17" is key 17, job "j2" is 2; -1: unknown. */
 int key_of(const char *entity_key);
 int job_of(const char *job);
+int concurrency_of(const char *key);             /* "c1" is 1 */
 const char *message_name(enum store_op op);
 
 #endif

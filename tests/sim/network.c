@@ -229,7 +229,8 @@ static void lose_request(struct world *w, struct message *m)
 static bool is_under_a_lease(enum store_op op)
 {
     return op == STORE_OPEN_SLOT || op == STORE_RENEW || op == STORE_READ_PAGE || op == STORE_SETTLE ||
-           op == STORE_FINISH || op == STORE_RELEASE;
+           op == STORE_FINISH || op == STORE_RELEASE || op == STORE_TAKE_PLACES ||
+           op == STORE_RENEW_PLACES || op == STORE_RETURN_PLACES;
 }
 
 /* The timeout of a call. On a dead connection the lease would expire during a longer wait. After a
@@ -267,8 +268,9 @@ static void send_call(struct link *l)
         lose_request(w, m);
         return;
     }
-    /* Releases are few, and do most harm when another engine has the lease by then. */
-    bool releases = m->op == STORE_RELEASE;
+    /* Releases are few, and do most harm when another engine has the lease, or the place, by
+     * then. */
+    bool releases = m->op == STORE_RELEASE || m->op == STORE_RETURN_PLACES;
     if (world_chance(w, releases ? now->delay_release : now->delay)) {
         on_its_way += releases ? world_between(w, 4, 9) * SECOND_US : world_between(w, 0, 40 * SECOND_US);
         checker_event(w, m->host, -1, 1, "a request came late");
@@ -459,6 +461,7 @@ void network_restart_db(struct world *w, int64_t until_us)
 {
     w->db->down_until_us = until_us;
     w->db->incarnation++;
+    w->db->generation_is_new = true;
     db_go_down(w->db);
     network_reset(w, NULL);
 }

@@ -137,7 +137,7 @@ static void no_time_is_from_before_its_rule(struct world *w, const struct row *r
     int64_t from = r->was->terms.from;
     bool was_read = row->read.exists && row->read.from == from && row->read.rule == r->was->terms.rule;
     bool is_asked_for = r->was->again_at == r->is->first_at || r->record->outcome == OUTCOME_RESUMED;
-    if (was_read && !is_asked_for && r->is->first_at <= from && !checker_has_jumped(w))
+    if (was_read && !row->is_reread && !is_asked_for && r->is->first_at <= from && !checker_has_jumped(w))
         world_violate(w, "schedule %d goes on to %lld, and its rule holds from %lld on", r->key,
                       (long long)r->is->first_at, (long long)from);
 }

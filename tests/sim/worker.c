@@ -42,6 +42,7 @@ struct worker_sim {
     char left_out[JOBS], usable[JOBS];
     int64_t began_us;                   /* the claim */
     int64_t progress_us;                /* the claim, or the last answer of it */
+    int64_t deadline_boot_us;           /* it is ended then; 0: not at all */
 };
 
 static bool is_stopped(const struct worker_sim *w)
@@ -64,9 +65,11 @@ static void die(struct worker_sim *w, int status)
     slab_free(w->slab);
     w->slab = NULL;
     checker_worker_ends(w->host->w, w->host, w->nclaimed, w->progress_us);
-    for (int i = 0; i < w->nclaimed; i++)
+    for (int i = 0; i < w->nclaimed; i++) {
         checker_event(w->host->w, w->host->number, checker_run(w->host->w, w->claimed[i].run)->key, 0,
                       "its worker ended");
+        checker_run_ends(w->host->w, w->claimed[i].run);
+    }
     host_wake(w->host, w->host->w->now_us + 50);
 }
 
@@ -176,6 +179,7 @@ static struct claimed begin_check(struct worker_sim *w, int index)
                        .check_count = c.check_count,
                        .failure_count = c.failure_count,
                        .began_us = h->w->now_us,
+                       .deadline_boot_us = w->deadline_boot_us,
                        .act = draw_act(h->w) };
     bool is_known = c.job >= 0 && c.job < h->settings.njobs;
     if (key < 0 || !is_known || strcmp(c.job_name, h->settings.jobs[c.job].name) != 0)
@@ -257,6 +261,7 @@ static void answer(struct worker_sim *w, struct claimed *c)
         declare(w, c);
     snprintf(text, sizeof text, "run %d", from->run);
     checker_run(world, c->run)->answered = true;
+    checker_run_ends(world, c->run);
     slab_answer(w->slab, c->index, kind, from->at, host_boot_us(w->host) - (world->now_us - w->began_us),
                 world->now_us - w->began_us, text);
     world_log(world, "host %d: worker %d answers run %d", w->host->number, w->pid, c->run);
@@ -299,7 +304,43 @@ static bool end_claim(struct worker_sim *w)
         answer(w, c);
     }
     w->nclaimed = 0;
+    w->deadline_boot_us = 0;
     return true;
+}
+
+/* ---- deadlines ---- */
+
+/* The kernel's timer ends a worker, also one that is stopped; while its host is suspended, there is
+ * no kernel that could. */
+static void end_if_late(struct worker_sim *w)
+{
+    bool is_late = w->deadline_boot_us && host_boot_us(w->host) >= w->deadline_boot_us;
+    if (w->state == DEAD || !is_late || w->host->asleep_since_us || w->host->w->wrong[DEADLINES_ARE_LOST])
+        return;
+    world_log(w->host->w, "host %d: worker %d is late, and its timer ends it", w->host->number, w->pid);
+    die(w, SIGKILL);
+}
+
+static void deadline_comes(struct world *world, void *arg, uint64_t pid)
+{
+    struct worker_sim *w = worker_of(arg, (int)pid);
+    (void)world;
+    if (w)
+        end_if_late(w);
+}
+
+/* As worker_call.c does it. The host's clock may be slow: the event comes behind the deadline by
+ * any clock. */
+static void set_deadline(struct worker_sim *w, int from, int n)
+{
+    const struct settings *s = &w->host->settings;
+    w->deadline_boot_us = 0;
+    if (!slab_has_key(w->slab, from, n))
+        return;
+    int64_t timeout_us = n == 1 ? s->defaults.timeout_us : s->defaults.batch_timeout_us;
+    int64_t us = timeout_us + s->kill_grace_us + SLAB_DEADLINE_SLACK_US;
+    w->deadline_boot_us = host_boot_us(w->host) + us;
+    world_after(w->host->w, us + us / 5000, deadline_comes, w->host, (uint64_t)w->pid);
 }
 
 /* ---- claims ---- */
@@ -319,6 +360,7 @@ static void run_claimed(struct worker_sim *w, int from, int n)
     w->nclaimed = n;
     w->began_us = w->progress_us = world->now_us;
     faults_moment(world, w->host);
+    set_deadline(w, from, n);
     for (int i = 0; i < n; i++) {
         w->claimed[i] = begin_check(w, from + i);
         const struct act_row *row = &act_rows[w->claimed[i].act];
@@ -361,6 +403,17 @@ static void go_on(struct world *world, void *arg, uint64_t tag)
 
 /* ---- messages of the engine ---- */
 
+/* Only the engine knows how many there are: behind them are some that it was given before. */
+static void note_given(struct worker_sim *w)
+{
+    for (int i = 0; i < w->host->settings.slab; i++) {
+        struct slab_check c;
+        slab_get(w->slab, i, &c);
+        if (c.id > 0)
+            checker_given(w->host->w, c.id, c.slot);
+    }
+}
+
 static void attach(struct worker_sim *w, int fd)
 {
     struct err err = { 0 };
@@ -378,6 +431,7 @@ static void take_message(struct worker_sim *w, enum message_kind kind, const cha
         later(w, world_between(world, 1, 60) * MS_US);
     } else if (kind == MESSAGE_RUN && len == (int)sizeof w->generation) {
         memcpy(&w->generation, body, sizeof w->generation);
+        note_given(w);
         w->state = RUNNING;
         later(w, world_between(world, 10, 300));
     } else if (kind == MESSAGE_CONTINUE && w->state == WAITING) {
@@ -489,6 +543,16 @@ void workers_die(struct host *h)
         die(w, SIGKILL);
 }
 
+/* Some lives are longer than that of their engine, but not those of runs beyond their deadline. */
+void workers_are_left(struct host *h)
+{
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following) {
+        bool is_left = w->state != DEAD && w->deadline_boot_us && world_chance(h->w, 300);
+        for (int i = 0; i < w->nclaimed && is_left; i++)
+            checker_run_is_left(h->w, w->claimed[i].run);
+    }
+}
+
 static void thaw(struct worker_sim *w)
 {
     bool pending = w->event_pending;
@@ -501,6 +565,8 @@ static void thaw(struct worker_sim *w)
 void workers_thaw(struct host *h)
 {
     h->workers_frozen = false;
+    for (struct worker_sim *w = h->crew.workers; w; w = w->following)
+        end_if_late(w);
     for (struct worker_sim *w = h->crew.workers; w; w = w->following)
         if (w->state != DEAD && !w->stopped)
             thaw(w);

@@ -21,6 +21,7 @@ void workers_free(struct host *h);
 /* after a turn of the engine: reads its messages */
 void workers_listen(struct host *h);
 void workers_die(struct host *h);           /* their engine has ended, and they end with it */
+void workers_are_left(struct host *h);      /* their engine was killed: some runs go on */
 void workers_thaw(struct host *h);
 bool workers_kill_one(struct host *h);      /* false: no worker runs */
 bool workers_stop_one(struct host *h, int64_t us);

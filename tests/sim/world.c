@@ -140,6 +140,10 @@ static void draw_shape(struct world *w)
     bool fits = s->slot_length_s >= 23;         /* the longest delays of three, with their timeouts */
     s->prompt = s->only_kills || s->only_locks || (s->calm && !s->app_writes);
     s->attempts = fits && world_chance(w, 500) ? (int)world_between(w, 2, 3) : 1;
+    s->urgent = world_chance(w, s->calm ? 500 : 100);
+    if (s->urgent)
+        s->split_at = (int)world_between(w, 1, 8);
+    s->concurrency_keys = world_chance(w, 250) ? (int)world_between(w, 1, CONCURRENCY_MAX) : 0;
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;
@@ -161,8 +165,10 @@ static void say_shape(struct world *w)
         { s->jobs_are_slow, "jobs are slow" },
         { s->unknown_job, "jobs are unknown to some" },
         { s->attempts > 1, "failures are tried again within the slot" },
+        { s->urgent, "many checks are urgent" },
+        { s->concurrency_keys, "checks have concurrency keys" },
     };
-    char text[240] = "";
+    char text[320] = "";
     size_t len = 0;
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
         if (traits[i].holds)
@@ -233,14 +239,14 @@ static void take_down(struct world *w)
     free(w->events);
 }
 
-bool world_run(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
-                char violation[VIOLATION_SIZE])
+bool world_run(uint64_t seed, const struct world_options *options, char violation[VIOLATION_SIZE])
 {
     struct world w = { .seed = seed,
                        .random = seed * 0x9e3779b97f4a7c15u + 1,
-                       .settings = settings,
-                       .wrong = wrong,
-                       .out = out };
+                       .settings = options->settings,
+                       .wrong = options->wrong,
+                       .tallies = options->tallies,
+                       .out = options->out };
     make(&w);
     for (int n = 0; !w.over; n++) {
         if (n >= EVENTS_MAX || !w.nevents) {

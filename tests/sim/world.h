@@ -14,7 +14,27 @@
 #define SECOND_US 1000000LL
 #define MS_US 1000LL
 
-enum { HOSTS_MAX = 3, KEYS_MAX = 128, JOBS = 3, SCHEDULES_MAX = 4, VIOLATION_SIZE = 400, LEASE_MOST_S = 12 };
+enum {
+    HOSTS_MAX = 3,
+    KEYS_MAX = 128,
+    JOBS = 3,
+    SCHEDULES_MAX = 4,
+    CONCURRENCY_MAX = 3,            /* concurrency keys */
+    VIOLATION_SIZE = 400,
+    LEASE_MOST_S = 12
+};
+
+/* What worlds count: a rule that nothing was judged by has not held. */
+enum tally {
+    TALLY_RUNS,
+    TALLY_KEYED_RUNS,
+    TALLY_PLACES,
+    TALLY_BUSY,
+    TALLY_READ_URGENT,
+    TALLY_READ_SMALL,
+    TALLY_AFTER_ROUNDS,
+    TALLIES
+};
 
 struct world;
 struct db;
@@ -51,6 +71,8 @@ struct shape {
     bool only_kills;                /* the only faults are kills, and one engine survives */
     bool only_locks;                /* the only faults are locks on the opening of a slot */
     int attempts;                   /* of every job, in a slot */
+    bool urgent;                    /* many of the first checks are urgent, and slots are split */
+    int concurrency_keys;           /* more than half of the checks have one of so many; 0: none has */
     bool prompt;                    /* the delay of a check has a known bound */
 };
 
@@ -61,6 +83,7 @@ struct world {
     struct shape shape;
     const bool *wrong;              /* the planted mistakes, by enum mistake */
     const struct settings *settings;        /* the base settings of all engines */
+    int64_t *tallies;               /* TALLIES of them */
     FILE *out;                      /* the story; NULL: no output */
     struct event *events;           /* a heap */
     int nevents, room;
@@ -76,10 +99,17 @@ struct world {
     int64_t done_us;                /* when all was done */
 };
 
+/* What all worlds have in common. `tallies` are added to. */
+struct world_options {
+    const struct settings *settings;
+    const bool *wrong;
+    FILE *out;
+    int64_t *tallies;
+};
+
 /* Runs one world from its beginning to its end. True when every rule held; else `violation`
  * describes the broken one. */
-bool world_run(uint64_t seed, const struct settings *settings, const bool *wrong, FILE *out,
-                char violation[VIOLATION_SIZE]);
+bool world_run(uint64_t seed, const struct world_options *options, char violation[VIOLATION_SIZE]);
 
 void world_at(struct world *w, int64_t at_us, event_fn run, void *arg, uint64_t tag);
 static inline void world_after(struct world *w, int64_t us, event_fn run, void *arg, uint64_t tag)
@@ -90,6 +120,7 @@ static inline void world_after(struct world *w, int64_t us, event_fn run, void *
 uint64_t world_random(struct world *w);
 int64_t world_between(struct world *w, int64_t least, int64_t most);       /* both included */
 bool world_chance(struct world *w, int per_mille);
+static inline void world_count(struct world *w, enum tally what) { w->tallies[what]++; }
 static inline bool world_is_quiet(const struct world *w) { return w->now_us >= w->quiet_us; }
 static inline int64_t world_slot_us(const struct world *w) { return w->shape.slot_length_s * SECOND_US; }
 
