@@ -97,13 +97,24 @@ static void put_back_lists(struct db *db, const struct standby *s)
         *db_slot(db, s->slots[i].slot, true) = s->slots[i];
 }
 
+/* What engines have read is not the database's: it stays. */
+static void put_back_row(struct row *row, const struct row *copy)
+{
+    struct row before = *row;
+    *row = *copy;
+    row->read = before.read;
+    row->read_id = before.read_id;
+    row->read_slot = before.read_slot;
+    row->is_reread = before.is_reread;
+}
+
 void standby_take_over(struct world *w, struct standby *s)
 {
     struct db *db = w->db;
     while (db->running)
         tx_roll_back(db, db->running);
     for (int i = 0; i < KEYS_MAX; i++)
-        db->rows[i] = s->rows[i];
+        put_back_row(&db->rows[i], &s->rows[i]);
     memcpy(db->schedules, s->schedules, sizeof db->schedules);
     memcpy(db->pauses, s->pauses, sizeof db->pauses);
     db->npauses = s->npauses;
