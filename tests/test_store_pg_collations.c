@@ -61,6 +61,7 @@ static const char calls[] =
     "    ('concurrency_key', 'text', 'o.key'), ('concurrency_keys', 'text[]', 'ARRAY[o.key]'),"
     "    ('tenant', 'text', 'o.key'), ('tenants', 'text[]', 'ARRAY[o.key]'),"
     "    ('pattern', 'text', 'o.key'), ('places', 'integer', '2'),"
+    "    ('part', 'text', '''job'' COLLATE public.any_case'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"
     "       string_agg(a.name || ' => ' || coalesce(CASE WHEN p.proname IN ('pause', 'resume')"
@@ -86,6 +87,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "set_concurrency", "set" },   { "resolve_doubt", NULL },
     { "event_of", "0 rows " },      /* finds it by a uuid */
     { "events_after", "0 rows " },  /* nothing was emitted */
+    { "runs_by", "0 rows " },       /* nothing has run */
 };
 
 /* The row of `given` waits, once by each of its keys; so do its twins, a day before and after it.
