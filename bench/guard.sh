@@ -136,7 +136,7 @@ instructions() {
 run_counted() {
     rm -f "$tmp"/callgrind.*
     args=(run --slot "$slot")
-    prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q \
+    prescient env LD_PRELOAD="$GUARD_PRELOAD" valgrind -q --vgdb=no \
         --tool=callgrind --trace-children=yes --dump-after=message_send \
         --callgrind-out-file="$tmp/callgrind.%p" >"$tmp/totals" 2>"$tmp/valgrind.log" ||
         { cat "$tmp/valgrind.log" >&2; exit 1; }
@@ -190,7 +190,7 @@ count_calls() {
     [ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
     (
         cd /
-        "${as[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 valgrind -q --tool=callgrind \
+        "${as[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 valgrind -q --vgdb=no --tool=callgrind \
             --dump-before=pg_sleep --callgrind-out-file="$1/counted" \
             "$("$OLDPWD/tests/pg_cluster.sh" bin)/postgres" --single -D "$1/data" postgres \
             <"$tmp/calls" >"$tmp/single.out" 2>"$tmp/single.err"

@@ -30,7 +30,7 @@ under_valgrind() {
     local began=$SECONDS
     mkdir "$tmp/$1"
     PRESCIENT_TEST_TMP=$tmp/$1 timeout -k 10 "${TEST_LIMIT_S:-180}" valgrind \
-        -q --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
+        -q --vgdb=no --suppressions=tests/valgrind.supp --error-exitcode=99 --leak-check=full \
         --errors-for-leak-kinds=definite,indirect --show-leak-kinds=definite,indirect \
         --child-silent-after-fork=yes \
         "$BUILD/test" "=$1" >"$tmp/$1.out" 2>&1 </dev/null
