@@ -356,6 +356,11 @@
     X(prune_drops_hours_that_are_old)                                                                        \
     X(names_may_be_as_long_as_they_are_together)                                                             \
     X(runs_that_go_on_are_those_that_were_noted_last)                                                        \
+    /* contract_pace.c */                                                                                    \
+    X(slots_are_not_spread_before_somebody_says_so)                                                          \
+    X(engines_hear_over_how_many_seconds_slots_are_spread)                                                   \
+    X(an_impossible_pace_is_refused)                                                                         \
+    X(the_first_parts_of_a_slot_are_read_alone)                                                              \
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \
     X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \

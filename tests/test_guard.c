@@ -53,6 +53,31 @@ static void again_moves_to_the_slot_of_its_time_and_forgets_failures(void)
     CU_ASSERT_EQUAL(v.deferred_at, 0);
 }
 
+/* It comes up 225 seconds after its slots. */
+static struct verdict judge_spread(enum answer_kind answer, int64_t at, int64_t now)
+{
+    return guard_judge(&usual, &(struct guard_input){
+        .answer = answer, .at = at, .now = now, .slot = NOW, .phase_s = 225, .random = 0 });
+}
+
+/* Else a check that looks once a slot would do so in each second one. */
+static void a_check_that_comes_up_later_in_its_slot_keeps_to_that(void)
+{
+    struct verdict v = judge_spread(ANSWER_AGAIN, NOW + 225 + 900, NOW + 225);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 900);
+    CU_ASSERT_EQUAL(v.deferred_at, NOW + 225 + 900);
+    v = judge_spread(ANSWER_AGAIN, NOW + 226 + 900, NOW + 225);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 1800);
+    CU_ASSERT_EQUAL(v.deferred_at, 0);
+    v = judge_spread(ANSWER_AGAIN, NOW + 230, NOW + 225);       /* not back into its slot */
+    CU_ASSERT_EQUAL(v.next_at, NOW + 900);
+    CU_ASSERT_EQUAL(v.deferred_at, 0);
+    v = judge_spread(ANSWER_AGAIN, NOW + 910, NOW + 901);       /* it was run late */
+    CU_ASSERT_EQUAL(v.next_at, NOW + 1800);
+    v = judge_spread(ANSWER_FAIL, 0, NOW + 225);
+    CU_ASSERT_EQUAL(v.next_at, NOW + 900);
+}
+
 static struct verdict judge_fine(enum answer_kind answer, int64_t at)
 {
     return guard_judge(&usual, &(struct guard_input){
@@ -536,6 +561,7 @@ static const struct test tests[] = {
     TEST(what_was_put_off_is_late_from_the_slot_at_which_it_was_due),
     TEST(a_check_of_an_unknown_job_ends_when_it_was_late_for_the_horizon),
     TEST(a_check_that_has_run_is_late_no_more),
+    TEST(a_check_that_comes_up_later_in_its_slot_keeps_to_that),
     TEST(a_job_that_only_asks_again_runs_six_times_by_default),
     TEST(a_job_that_only_fails_runs_four_times_by_default),
     TEST(a_job_that_only_fails_uses_up_its_attempts_in_four_slots_by_default),

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../engine/rules/bucket.h"
+#include "../engine/rules/phase.h"
 #include "../engine/rules/slot.h"
 #include "../engine/run/verdict.h"
 #include "lane_env_fixture.h"
@@ -38,6 +40,7 @@ static struct settlement *answer(struct page *page, enum answer_kind kind)
 #define DAILY_AT_10 "schedule \"s\" cron \"0 10 * * *\" from 899999"
 #define DAILY_AT_12 "schedule \"s\" cron \"0 12 * * *\" from 899999"
 enum { HOUR = 3600 };
+#define LATE_KEY "x"                    /* of part 60 of its slot */
 
 static void done_begins_the_next_occurrence(void)
 {
@@ -52,6 +55,54 @@ static void done_begins_the_next_occurrence(void)
     CU_ASSERT_EQUAL(s->next_at, FIXTURE_SLOT + HOUR + FIXTURE_LENGTH_S);    /* not before an hour */
     page_free(page);
     lane_env_end(&x);
+}
+
+/* When the next occurrence is, if the check is run so long after its slot. */
+static int64_t next_of_spread(const char *terms, const char *key, int32_t pace_s, int64_t after_s)
+{
+    lane_env_begin(&x, "");
+    x.clocks.pace_s = pace_s;
+    clocks_set(&x.clocks, (FIXTURE_SLOT + after_s) * INT64_C(1000000), FIXTURE_LENGTH_S, 0, fixture_now_us);
+    struct page *page = page_of(terms);
+    page->rows.checks[0].entity_key = key;
+    take_in(page);
+    CU_ASSERT_EQUAL(page->counts[CHECK_WAITING], 1);
+    int64_t next = answer(page, ANSWER_DONE)->next_at;
+    page_free(page);
+    lane_env_end(&x);
+    return next;
+}
+
+/* Else a time after each run would add up with the time that its part of the slot comes later. */
+static void where_slots_are_spread_occurrences_are_as_far_apart_as_ever(void)
+{
+    static const char *const terms[] = { "schedule \"s\" every 900 bias 0.1", DAILY_AT_10,
+                                         "schedule \"s\" cron \"*/15 * * * *\" missed skip" };
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+        int32_t phase_s = phase_begins_s(bucket_of("e", LATE_KEY), FIXTURE_LENGTH_S);
+        CU_ASSERT(phase_s > FIXTURE_LENGTH_S / 2);
+        int64_t next = next_of_spread(terms[i], LATE_KEY, 0, 1);
+        CU_ASSERT_EQUAL(next_of_spread(terms[i], LATE_KEY, FIXTURE_LENGTH_S, phase_s + 1), next);
+    }
+}
+
+/* By the next slot a run that `missed skip` allows would be too late otherwise. */
+static void an_occurrence_is_missed_a_slot_after_its_part_began(void)
+{
+    static const char terms[] = "schedule \"s\" cron \"*/15 * * * *\" missed skip";
+    for (int is_late = 0; is_late < 2; is_late++) {
+        lane_env_begin(&x, "");
+        int32_t phase_s = phase_begins_s(bucket_of("e", LATE_KEY), FIXTURE_LENGTH_S);
+        int64_t at = FIXTURE_SLOT + FIXTURE_LENGTH_S + (is_late ? phase_s : phase_s - 1);
+        x.clocks.pace_s = FIXTURE_LENGTH_S;
+        clocks_set(&x.clocks, at * INT64_C(1000000), FIXTURE_LENGTH_S, 0, fixture_now_us);
+        struct page *page = page_of(terms);
+        page->rows.checks[0].entity_key = LATE_KEY;
+        take_in(page);
+        CU_ASSERT_EQUAL(page->counts[CHECK_WAITING], !is_late);
+        page_free(page);
+        lane_env_end(&x);
+    }
 }
 
 static void a_guard_and_failures_end_the_occurrence_and_not_the_check(void)
@@ -613,6 +664,8 @@ static void a_zone_whose_file_has_changed_is_read_again_within_a_minute(void)
 static const struct test tests[] = {
     TEST(a_zone_whose_file_has_changed_is_read_again_within_a_minute),
     TEST(done_begins_the_next_occurrence),
+    TEST(where_slots_are_spread_occurrences_are_as_far_apart_as_ever),
+    TEST(an_occurrence_is_missed_a_slot_after_its_part_began),
     TEST(a_guard_and_failures_end_the_occurrence_and_not_the_check),
     TEST(a_delivery_runs_and_is_over_when_it_is_done),
     TEST(a_delivery_whose_terms_cannot_be_read_is_left_to_other_engines),

@@ -13,6 +13,7 @@ enum { HOUR = 3600, S = 1000 * 1000 };
 #define BEGIN INT64_C(1772370000)           /* 2026-03-01T13:00:00Z */
 
 static const unsigned char owner[STORE_OWNER_SIZE] = { 7 };
+static const struct clocks clocks = { .is_known = true, .slot_length_s = 900 };
 static struct run_hours *hours;
 static struct store_note_runs note;
 
@@ -33,11 +34,12 @@ static void count_of(const char *entity, const char *tenant, enum outcome outcom
 {
     struct check check = { .job_exec = "look", .entity_name = entity, .tenant = tenant,
                            .next_check_at = BEGIN };
-    run_hours_count(hours, &(struct settlement){ .check = &check,
-                                                 .outcome = outcome,
-                                                 .ran = true,
-                                                 .run_at_us = (BEGIN + after_s) * S,
-                                                 .run_us = took_us });
+    run_hours_count(hours, &clocks,
+                    &(struct settlement){ .check = &check,
+                                          .outcome = outcome,
+                                          .ran = true,
+                                          .run_at_us = (BEGIN + after_s) * S,
+                                          .run_us = took_us });
 }
 
 static void count(const char *entity, enum outcome outcome, int64_t after_s, int64_t took_us)
@@ -162,7 +164,7 @@ static void of_a_page_what_was_written_counts_for_its_group(void)
                                        .run_at_us = (BEGIN + is[i].after_s) * S, .run_us = 1,
                                        .state = is[i].state };
     }
-    run_hours_count_written(hours, page, N);
+    run_hours_count_written(hours, &clocks, page, N);
     fill();
     CU_ASSERT_EQUAL(note.n, 4);
     for (int i = 0; i < note.n; i++)
@@ -175,7 +177,8 @@ static void what_has_not_run_counts_for_nothing(void)
 {
     begin();
     struct check check = { .job_exec = "look", .entity_name = "orders" };
-    run_hours_count(hours, &(struct settlement){ .check = &check, .outcome = OUTCOME_BUSY, .run_at_us = S });
+    run_hours_count(hours, &clocks,
+                    &(struct settlement){ .check = &check, .outcome = OUTCOME_BUSY, .run_at_us = S });
     CU_ASSERT_FALSE(run_hours_have_news(hours));
     end();
 }
@@ -315,8 +318,8 @@ static void a_tenant_whose_name_is_too_long_beside_others_is_left_out(void)
     memset(job, 'j', 1024);
     entity[1024] = tenant[1024] = job[1024] = '\0';
     struct check check = { .job_exec = job, .entity_name = entity, .tenant = tenant, .next_check_at = BEGIN };
-    run_hours_count(hours, &(struct settlement){ .check = &check, .outcome = OUTCOME_DONE, .ran = true,
-                                                 .run_at_us = BEGIN * S });
+    run_hours_count(hours, &clocks, &(struct settlement){ .check = &check, .outcome = OUTCOME_DONE,
+                                                          .ran = true, .run_at_us = BEGIN * S });
     count_of("orders", tenant, OUTCOME_DONE, 0, 1);
     fill();
     CU_ASSERT_EQUAL_FATAL(note.n, 2);

@@ -47,9 +47,9 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at pending reschedule "
-           "resolve resolve_doubt schedule schedule_off schedule_on schedule_set schema_state slot_ceil "
-           "slot_fine_next slot_floor slot_for slot_length_s slot_loads slot_next unschedule",
+    SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at pace pace_s pending "
+           "reschedule resolve resolve_doubt schedule schedule_off schedule_on schedule_set schema_state "
+           "slot_ceil slot_fine_next slot_floor slot_for slot_length_s slot_loads slot_next unschedule",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");
@@ -85,6 +85,7 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "UPDATE prescient.setting SET value = '1'",
         "SELECT nextval('prescient.future_job_id_seq')",
         "SELECT prescient.set_slot_length(60)",
+        "SELECT prescient.set_pace(0.5)",
         "SELECT prescient.keep_history_days(10000)",
         "SELECT prescient.make_history_day('2030-01-01')",
         "SELECT prescient.file_check('e', '1', 'j', now(), NULL, 'keep', 0, '2000-01-01')",

@@ -45,6 +45,32 @@ static void a_row_that_a_transaction_has_touched_stays_for_a_second_look(void)
     lane_env_end(&x);
 }
 
+/* It was filed for a later second of this slot, which is not spread so far any more. */
+static void a_check_that_comes_up_early_waits_for_the_next_slot(void)
+{
+    static const struct { int64_t deferred_after_s; bool waits; } is[] = {
+        { 300, true }, { 2, true }, { 1, false }, { 0, false }, { -900, false },
+        { 900, false },                                 /* it was asked for sooner than that */
+    };
+    for (size_t i = 0; i < sizeof is / sizeof *is; i++) {
+        lane_env_begin(&x, "");
+        struct page *page = fixture_page(&x, 1);
+        page->rows.checks[0].deferred_at = FIXTURE_SLOT + is[i].deferred_after_s;
+        take_in(page);
+        const struct settlement *s = &page->checks[0].settlement;
+        CU_ASSERT_EQUAL(page->counts[CHECK_WAITING], !is[i].waits);
+        if (is[i].waits) {
+            CU_ASSERT_EQUAL(s->outcome, OUTCOME_RESLOTTED);
+            CU_ASSERT_EQUAL(s->next_at, FIXTURE_SLOT + FIXTURE_LENGTH_S);
+            CU_ASSERT_EQUAL(s->check_count, 0);
+            CU_ASSERT_EQUAL(s->put_off_at, 0);
+            CU_ASSERT_FALSE(s->ran);
+        }
+        page_free(page);
+        lane_env_end(&x);
+    }
+}
+
 static struct pause pause_list[] = {
     { SLOT_PAUSES_FROM, PAUSE_JOB, "j", true, false },
     { SLOT_PAUSES_FROM + 86400, PAUSE_ENTITY, "e", true, false },
@@ -409,6 +435,7 @@ static const struct test tests[] = {
     TEST(a_check_that_is_left_alone_is_neither_paused_nor_resumed),
     TEST(an_engine_that_has_not_heard_of_it_resumes_all_the_same),
     TEST(of_two_pauses_the_one_that_stays_on_keeps_the_check),
+    TEST(a_check_that_comes_up_early_waits_for_the_next_slot),
     TEST(a_row_that_a_transaction_has_touched_stays_for_a_second_look),
     TEST(checks_of_an_unknown_job_are_left_to_others_and_put_off_by_a_sweep),
     TEST(checks_of_an_unknown_job_are_told_where_no_sweep_follows),

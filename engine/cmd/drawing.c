@@ -9,7 +9,11 @@ static int read_loads(struct drawing *d, struct app *app, struct err *err)
     struct store_rows rows;
     int rc = app_rows(app, "ask_loads", NULL, 0, &rows, err);
     if (rc >= 0)
-        rc = app_rows(app, "slot_loads", NULL, 0, &rows, err);
+        rc = app_rows(app, "pace", NULL, 0, &rows, err);
+    if (rc < 0)
+        return rc;
+    d->pace_s = rows_number(&rows, 0, "seconds");
+    rc = app_rows(app, "slot_loads", NULL, 0, &rows, err);
     if (rc < 0)
         return rc;
     struct spread_load *of = arena_alloc(app->arena, (size_t)(rows.rows + 1) * sizeof *of);
@@ -40,7 +44,7 @@ int drawing_draw(struct drawing *d, struct app *app, const char *within, int64_t
     if (rc < 0)
         return rc;
     struct spread_hash hash = spread_hash_of(row->entity_name, row->entity_key, row->job_exec);
-    row->at = spread_draw(&(struct spread_span){ row->at, within_us / 1000000, now, length_s }, &d->loads,
-                          &hash);
+    int64_t within_s = within_us / 1000000 - d->pace_s;
+    row->at = spread_draw(&(struct spread_span){ row->at, within_s, now, length_s }, &d->loads, &hash);
     return 0;
 }

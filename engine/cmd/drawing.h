@@ -9,6 +9,7 @@
 /* Zeroed to begin with; it lives in the app's arena. */
 struct drawing {
     struct spread_loads loads;
+    int64_t pace_s;             /* so much later in its slot a check may come up (rules/phase.h) */
     bool is_read;
 };
 

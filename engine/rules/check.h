@@ -22,7 +22,9 @@
 struct check {                      /* the strings end with NUL and live as long as their rows */
     int64_t id;
     int64_t first_check_at, next_check_at;
-    int64_t deferred_at;            /* first deferral of this check number; 0: none */
+    /* First deferral of this check number; 0: none. Within the full slot, behind its beginning: it
+     * is not looked at before, and was filed there as it comes up later in it (phase.h). */
+    int64_t deferred_at;
     int64_t put_off_at;             /* the slot at which it was put off without a run; 0: it was not */
     int32_t bucket, priority;
     int32_t check_count, failure_count;

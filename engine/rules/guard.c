@@ -33,13 +33,14 @@ static struct verdict moves(struct verdict v, enum outcome outcome, int64_t next
     return v;
 }
 
-/* A check that has run in a fine slot moves by seconds. */
+/* A check that has run in a fine slot moves by seconds. One that comes up some time after its slot
+ * may go to a slot before `at`, if that comes after `now`. */
 static int64_t slot_after_run(const struct guard_policy *policy, const struct guard_input *in, int64_t at)
 {
     int64_t wanted = at < MOMENT_MAX ? at : MOMENT_MAX;
     if (policy->first_retry_s || slot_is_fine(in->slot, policy->slot_length_s))
         return slot_fine_for(wanted, in->now, policy->slot_length_s);
-    return slot_for(wanted, in->now, policy->slot_length_s);
+    return slot_for(saturate_sub(wanted, in->phase_s), in->now, policy->slot_length_s);
 }
 
 /* The last moment whose slot, of any length, comes before those of pauses. */
@@ -70,8 +71,9 @@ static struct verdict judge_again(const struct guard_policy *policy, const struc
         return ends(v, OUTCOME_MAX_CHECKS);
     v.check_count++;
     v.failure_count = 0;
-    v.deferred_at = 0;
-    return moves(v, OUTCOME_AGAIN, slot_after_run(policy, in, in->at));
+    int64_t slot = slot_after_run(policy, in, in->at);
+    v.deferred_at = slot < in->at ? in->at : 0;
+    return moves(v, OUTCOME_AGAIN, slot);
 }
 
 /* A receiver that asks for three seconds gets what was put off in three seconds: within the full
@@ -128,7 +130,8 @@ static int64_t slot_after_back_off(const struct guard_policy *policy, const stru
     int64_t at = saturate_add(in->now, retry_delay(base, policy->backoff_max_s, failures, in->random));
     if (attempts_of(policy) == 1)
         return slot_after_run(policy, in, at);
-    return slot_for(at < MOMENT_MAX ? at : MOMENT_MAX, in->now, policy->slot_length_s);
+    int64_t wanted = at < MOMENT_MAX ? at : MOMENT_MAX;
+    return slot_for(saturate_sub(wanted, in->phase_s), in->now, policy->slot_length_s);
 }
 
 static struct verdict judge_failure(const struct guard_policy *policy, const struct guard_input *in,

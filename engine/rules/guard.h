@@ -41,6 +41,7 @@ struct guard_input {
     int64_t deferred_at;            /* when this check number was first deferred; 0: never */
     bool is_recurring;              /* it never comes to its end, so max_checks does not apply */
     int64_t slot;                   /* it is filed under */
+    int32_t phase_s;                /* so long after a full slot it comes up (phase.h) */
     int64_t put_off_at;             /* the slot at which it was put off without a run; 0: it was not */
     uint64_t random;                /* of failures, for the jitter; the caller's seeded source */
 };
@@ -51,7 +52,7 @@ struct verdict {
     /* a slot, > now: a fine one when it has run in one, or is deferred by seconds; 0: it ends */
     int64_t next_at;
     int32_t check_count, failure_count;     /* what the row holds from now on */
-    int64_t deferred_at;
+    int64_t deferred_at;            /* behind next_at: see check.h */
     int64_t put_off_at;             /* 0 once it has run */
     /* next_at is that of its next attempt, or try for a place of its key, in the slot that runs */
     bool is_attempt;

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "../rules/phase.h"
 #include "../rules/slot.h"
 
 enum { UNSERVED_WAIT_S = 3600, CHEAP_US = 250 * 1000, REST_MAX_US = 300 * 1000 * 1000 };
@@ -100,11 +101,21 @@ static bool is_another_servers(const struct plan_env *env, int64_t slot)
            plan_now(env) - slot < UNSERVED_WAIT_S;
 }
 
+/* It is spread, and some of its parts have not begun (rules/phase.h). */
+static bool has_parts_to_come(const struct plan_env *env, int64_t slot)
+{
+    if (is_fine(env, slot) || slot_is_of_pause(slot))
+        return false;
+    return phases_begun(plan_now(env) - slot, env->clocks->pace_s) < PHASES;
+}
+
 /* A second look leaves the rows of jobs that are unknown here to the sweep. The sweep does not take
  * a slot that is being looked at, and does not wait for a look at a fine slot. So a sweep's look at
  * one takes all its rows, once other engines have had a slot's time for theirs. */
 static enum target_kind kind_of_look(const struct plan_env *env, const struct catchup *c, int64_t slot)
 {
+    if (env->patient && has_parts_to_come(env, slot))
+        return TARGET_SLOT;             /* the catch-up does not wait for these */
     bool is_late = slot + env->clocks->slot_length_s <= c->before;
     return c->sweeps && is_late && is_fine(env, slot) ? c->kind : TARGET_RELOOK;
 }
@@ -122,8 +133,9 @@ static void looked_again(const struct plan_env *env, struct catchup *c, const st
         if (plan_has_target(env, r->slots[i].slot))
             continue;                   /* it is being run at this moment */
         int64_t slot = r->slots[i].slot;
-        bool is_added = plan_add_target(env, kind_of_look(env, c, slot), slot);
-        c->waiting += is_added && !is_fine(env, slot);
+        enum target_kind kind = kind_of_look(env, c, slot);
+        bool is_added = plan_add_target(env, kind, slot);
+        c->waiting += is_added && kind != TARGET_SLOT && !is_fine(env, slot);
     }
     c->step = CATCHUP_LOOKED;
 }

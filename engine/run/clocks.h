@@ -16,6 +16,7 @@ struct clocks {
     /* CLOCK_BOOTTIME minus the monotonic one, as of this turn: so long was the machine suspended */
     int64_t suspended_us;
     int32_t slot_length_s;
+    int32_t pace_s;                 /* full slots are spread over so many seconds (phases.h); 0: not */
     /* when a sweep last began with a full look, by the database's clock and for all engines; 0:
      * never */
     int64_t full_look_at;

@@ -208,6 +208,8 @@ static void take_hello(const struct errand_env *env, int64_t now_us, const union
     if (!env->clocks->is_known)
         check_serve(env, hello->slot_length_s);
     clocks_set(env->clocks, hello->now_us, hello->slot_length_s, hello->full_look_at, now_us);
+    if (hello->pace_s >= 0 && hello->pace_s <= hello->slot_length_s)
+        env->clocks->pace_s = hello->pace_s;
 }
 
 static void take_keep_days(const struct errand_env *env, int64_t now_us, const union errand_request *answer)

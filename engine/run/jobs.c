@@ -83,3 +83,10 @@ bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind)
     }
     return w->troubles >= jobs->settings->hold_back_after;
 }
+
+void jobs_hold_no_more(struct jobs *jobs, int64_t slot)
+{
+    for (int i = 0; i < jobs->settings->njobs; i++)
+        if (jobs->watched[i].held_slot == slot)
+            jobs->watched[i].held_slot = 0;
+}

@@ -60,6 +60,8 @@ static inline const struct guard_policy *jobs_policy_of_deliveries(const struct 
 /* A check of the job ended like that. True when the job is to be held back for the rest of the
  * pass: too many timeouts or crashes in a row, or it has said too often that it is broken. */
 bool jobs_note_run(struct jobs *jobs, int job, enum answer_kind kind);
+/* Those that are held back for the pass of this slot are run again in the rest of it. */
+void jobs_hold_no_more(struct jobs *jobs, int64_t slot);
 static inline bool jobs_is_held(const struct jobs *jobs, int job, int64_t slot)
 {
     return job >= 0 && jobs->watched[job].held_slot == slot;

@@ -8,6 +8,7 @@
 #include "../base/asan.h"
 #include "../base/moment.h"
 #include "../rules/slot.h"
+#include "phases.h"
 #include "verdict.h"
 
 static int64_t now_us(const struct lane_env *env)
@@ -23,13 +24,36 @@ static int64_t rests_until(const struct lane *l, const struct leased_bucket *buc
     return pausing_rests_until(l->env->pausing, now_us(l->env));
 }
 
+int lane_parts_begun(const struct lane *l, const struct leased_bucket *bucket)
+{
+    if (bucket->lease.bucket != BUCKET_WHOLE_SLOT)
+        return PHASES;                  /* it is a part itself */
+    return phases_of_target(l->env->clocks, bucket->target, now_us(l->env));
+}
+
+/* More parts of it have begun since it was read. */
+static bool reads_on(const struct lane *l, const struct leased_bucket *bucket)
+{
+    return leased_bucket_is_in_part(bucket) && !bucket->npages && lane_parts_begun(l, bucket) > bucket->parts;
+}
+
+/* Its urgent checks are run, and the others begin later: by then another engine may have it. */
+static bool is_ahead(const struct lane *l, const struct leased_bucket *bucket)
+{
+    const struct target *t = bucket->target;
+    if (bucket->reads != READ_URGENT || t->round != READ_ALL || !bucket->exhausted)
+        return false;
+    return bucket->lease.bucket >= phases_of_target(l->env->clocks, t, now_us(l->env));
+}
+
 /* Those in which checks are put off come last. */
 struct leased_bucket *lane_bucket_to_read(const struct lane *l)
 {
     struct leased_bucket *last = NULL;
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
-        if (!leased_bucket_has_more(bucket) || rests_until(l, bucket))
+        bool has_more = leased_bucket_has_more(bucket) && !is_ahead(l, bucket);
+        if ((!has_more && !reads_on(l, bucket)) || rests_until(l, bucket))
             continue;
         if (!bucket->target->puts_off)
             return bucket;
@@ -60,16 +84,24 @@ struct leased_bucket *lane_bucket_to_finish(const struct lane *l)
 {
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
-        if (!bucket->npages && bucket->exhausted && bucket->reads == READ_ALL)
+        bool is_read = bucket->exhausted && bucket->reads == READ_ALL;
+        if (!bucket->npages && is_read && !leased_bucket_is_in_part(bucket))
             return bucket;
     }
     return NULL;
 }
 
+bool lane_gives_back(const struct lane *l, const struct leased_bucket *bucket)
+{
+    if (bucket->npages)
+        return false;
+    return leased_bucket_is_parked(bucket) || leased_bucket_is_in_part(bucket) || is_ahead(l, bucket);
+}
+
 struct leased_bucket *lane_bucket_to_give_back(const struct lane *l)
 {
     for (int i = 0; i < l->nbuckets; i++)
-        if (!l->buckets[i]->npages && leased_bucket_is_parked(l->buckets[i]))
+        if (lane_gives_back(l, l->buckets[i]))
             return l->buckets[i];
     return NULL;
 }

@@ -12,8 +12,13 @@ int64_t lane_rests_until(const struct lane *l);
 bool lane_only_puts_off(const struct lane *l);
 /* one that is read to its end and has no page; NULL: none */
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l);
-/* one that has no more checks of its slot's round, and no page, while that round goes on */
+/* It has no page, and for now nothing to read: no more checks of its slot's round while that goes
+ * on, or only such that begin later (phases.h). */
+bool lane_gives_back(const struct lane *l, const struct leased_bucket *bucket);
+/* one of these; NULL: none */
 struct leased_bucket *lane_bucket_to_give_back(const struct lane *l);
+/* how many parts of it (phases.h) may be read by now */
+int lane_parts_begun(const struct lane *l, const struct leased_bucket *bucket);
 int lane_waiting_checks(const struct lane *l);              /* read, and not given to a worker yet */
 
 /* A page was read; it is appended to those of the lane. */

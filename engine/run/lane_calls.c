@@ -9,6 +9,7 @@
 #include "../rules/slot.h"
 #include "lane_buckets.h"
 #include "lane_send.h"
+#include "phases.h"
 #include "verdict.h"
 
 enum { NOT_BEGUN_US = 5000 };
@@ -33,6 +34,11 @@ static bool may_log_slot(const struct lane *l, int64_t slot)
 
 /* ---- open ---- */
 
+static uint64_t buckets_from(int first)
+{
+    return first < BUCKETS ? UINT64_MAX << first : 0;
+}
+
 static void begin_open(struct lane *l)
 {
     const struct lane_env *env = l->env;
@@ -55,11 +61,12 @@ static void begin_open(struct lane *l)
         o->jobs = env->jobs->names;
         o->njobs = env->jobs->nnames;
     }
-    o->left_out = target_left_out(t);
+    l->begun = phases_of_target(env->clocks, t, now);
+    o->left_out = target_left_out(t) | buckets_from(l->begun);
     o->urgent = t->round == READ_URGENT;
     o->asks_urgent = target_may_have_rounds(t);
     enum pool_pace pace = pool_pace(env->pool);
-    o->asks_small = o->asks_urgent && pace != POOL_FAST;
+    o->asks_small = o->asks_urgent && pace != POOL_FAST && l->begun == PHASES;
     o->if_slow = pace == POOL_UNKNOWN;
     o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
     o->watched = l->watched;
@@ -81,6 +88,29 @@ static void none_left(struct lane *l, struct target *t)
 {
     if (target_none_left(t, lanes_read_round(l->env->lanes, t)))
         end_opening(l, t);
+}
+
+/* The next part of it begins later. By then what was committed late into the others is there, and a
+ * job that was held back is tried again. */
+static void wait_for_part(struct lane *l, struct target *t)
+{
+    const struct lane_env *env = l->env;
+    t->first_open = false;
+    jobs_hold_no_more(env->jobs, t->slot);
+    targets_wait(env->targets, t, phase_begins_us(env->clocks, t, l->begun, now_us(l)));
+}
+
+/* None of those that it asked for, which were those that have begun. A command leaves the others to
+ * the call after it. */
+static void none_left_yet(struct lane *l, struct target *t, const struct store_open_slot *o)
+{
+    bool is_in_part = l->begun < PHASES && o->state == SLOT_OPEN;
+    if (is_in_part && t->round == READ_URGENT)
+        return;                         /* that has just begun, and goes over all */
+    if (is_in_part && t->round == READ_ALL && l->env->patient)
+        wait_for_part(l, t);
+    else
+        none_left(l, t);
 }
 
 /* By the database's clock the slot has not begun. */
@@ -209,7 +239,7 @@ static void end_open(struct lane *l, int rc)
     target_begin_rounds(t, o->has_urgent, o->small_buckets);
     take_leases(l, t, o);
     if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
-        none_left(l, t);
+        none_left_yet(l, t, o);
 }
 
 /* ---- renew ---- */
@@ -278,6 +308,10 @@ static void begin_read(struct lane *l)
     *r = (struct store_read_page)STORE_READ_PAGE_INIT;
     r->lease = bucket->lease;
     leased_bucket_follow_round(bucket);
+    if (bucket->reads == READ_ALL) {
+        leased_bucket_begin_parts(bucket, lane_parts_begun(l, bucket));
+        r->parts = bucket->parts;
+    }
     r->after = *leased_bucket_cursor(bucket);
     r->what = bucket->reads;
     r->want = l->env->health->is_degraded ? 1 : s->page;
@@ -525,7 +559,7 @@ static void begin_give_back(struct lane *l)
     l->given_back_counts = (struct pass_counts){ 0 };
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
-        if (bucket->target != first->target || bucket->npages || !leased_bucket_is_parked(bucket))
+        if (bucket->target != first->target || !lane_gives_back(l, bucket))
             continue;
         l->leases[l->ngiven_back] = bucket->lease;
         l->given_back[l->ngiven_back++] = bucket;

@@ -43,6 +43,7 @@ struct lane {
     struct agenda settles;          /* when answers of its pages are to be settled */
     struct alarm wake;              /* in the engine's agenda: when it has to be driven */
     struct target *opening;
+    int begun;                      /* so many parts of its slot (phases.h), when that was asked */
     struct leased_bucket *bucket;   /* that the read or finish under way is for */
     struct settler settler;
     int64_t sent_boot_us;           /* when the lease was asked for or renewed */

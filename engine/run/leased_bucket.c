@@ -34,6 +34,22 @@ void leased_bucket_skip_rest(struct leased_bucket *b)
     b->exhausted = b->finish_anyway = true;
 }
 
+bool leased_bucket_is_in_part(const struct leased_bucket *b)
+{
+    return b->reads == READ_ALL && b->exhausted && b->parts > 0 && b->parts < PHASES;
+}
+
+void leased_bucket_begin_parts(struct leased_bucket *b, int begun)
+{
+    if (leased_bucket_is_in_part(b)) {
+        b->cursor = (struct page_cursor)PAGE_START;
+        b->exhausted = false;
+        b->parts = 0;
+    }
+    if (!b->parts)
+        b->parts = begun;
+}
+
 bool leased_bucket_is_parked(const struct leased_bucket *b)
 {
     return b->reads != READ_ALL && b->exhausted && b->reads == b->target->round;

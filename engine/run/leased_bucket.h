@@ -20,6 +20,9 @@ struct leased_bucket {
     struct agenda *settles;         /* when answers of its lane's pages are to be settled */
     struct page_cursor cursor;
     struct lease_origin origin;
+    /* A slot that is one lease is read in parts, as they begin (phases.h): so many of them are
+     * being read; 0: none yet. */
+    int parts;
     bool saw_all;                   /* the first read saw all that will ever be filed there */
     /* checks read, and those of them that a settle is known to have written */
     int64_t nread, ntouched;
@@ -55,6 +58,12 @@ void leased_bucket_skip(struct leased_bucket *b, int64_t nrows);
 void leased_bucket_skip_job(struct leased_bucket *b, const char *job);
 /* No more of it is read. */
 void leased_bucket_skip_rest(struct leased_bucket *b);
+
+/* All that has begun is read, but there are parts that have not. */
+bool leased_bucket_is_in_part(const struct leased_bucket *b);
+/* Before it is read: `begun` parts may be. When they are more than before, it is read from its
+ * beginning, where no check is left that is under way. */
+void leased_bucket_begin_parts(struct leased_bucket *b, int begun);
 
 /* It has no more checks of this round, which goes on and is not the last. */
 bool leased_bucket_is_parked(const struct leased_bucket *b);

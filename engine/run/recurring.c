@@ -7,6 +7,7 @@
 #include "../rules/digest.h"
 #include "../rules/occurrence.h"
 #include "../rules/slot.h"
+#include "phases.h"
 #include "zones.h"
 
 /* ---- its rule ---- */
@@ -51,6 +52,14 @@ static void log_unreadable(const struct lane_env *env, const struct check *c, co
 static int64_t now_of(const struct page *page, const struct check *c)
 {
     return page->now > c->next_check_at ? page->now : c->next_check_at;
+}
+
+/* A check of a slot that is spread comes up some time after it: what is missed, and when a time
+ * after each run is over, is reckoned as if that were its slot's beginning. */
+static int64_t now_of_slot(const struct lane_env *env, const struct page *page, const struct check *c)
+{
+    int64_t at = page->now - phase_of_check_s(env->clocks, c);
+    return at > c->next_check_at ? at : c->next_check_at;
 }
 
 static bool has_begun(const struct check *c)
@@ -145,7 +154,7 @@ enum recurring_way recurring_take_in(const struct lane_env *env, struct page *pa
     if (*rule.terms.digest)
         return answer_digest(env, page, index, now_us) ? RECURRING_MOVES_ON : RECURRING_UNREADABLE;
     struct occurrence o = occurrence_of(&rule, c);
-    struct recurrence_verdict v = occurrence_judge(&o, now_of(page, c));
+    struct recurrence_verdict v = occurrence_judge(&o, now_of_slot(env, page, c));
     if (v.runs)
         return RECURRING_RUNS;
     if (!v.nominal)
@@ -172,9 +181,11 @@ void recurring_resume(const struct lane_env *env, const struct page *page, struc
 
 /* ---- its occurrence is over ---- */
 
-static int64_t next_of(const struct rule *rule, const struct page *page, const struct settlement *s)
+static int64_t next_of(const struct lane_env *env, const struct rule *rule, const struct page *page,
+                       const struct settlement *s)
 {
     struct occurrence o = occurrence_of(rule, s->check);
+    int32_t phase_s = rule->terms.recurrence.is_cron ? 0 : phase_of_check_s(env->clocks, s->check);
     int64_t began_at = now_of(page, s->check);
     /* a digest takes no time, so nothing is added up from one to the next */
     if (*rule->terms.digest)
@@ -183,7 +194,7 @@ static int64_t next_of(const struct rule *rule, const struct page *page, const s
     int64_t ended_us = s->run_at_us + s->run_us;
     if (s->ran && !*rule->terms.digest && ended_us > began_at * 1000000)
         ended_at = (ended_us + 999999) / 1000000;
-    return occurrence_after(&o, began_at, ended_at);
+    return occurrence_after(&o, began_at - phase_s, ended_at - phase_s);
 }
 
 bool recurring_renew(const struct lane_env *env, const struct page *page, struct settlement *s,
@@ -193,7 +204,7 @@ bool recurring_renew(const struct lane_env *env, const struct page *page, struct
     struct err err;
     int64_t nominal = 0;
     if (read_rule(env, s->check, now_us, &rule, &err) == 0)
-        nominal = next_of(&rule, page, s);
+        nominal = next_of(env, &rule, page, s);
     if (!nominal) {
         s->ends = false;
         s->next_at = slot_next(now_of(page, s->check), env->clocks->slot_length_s);

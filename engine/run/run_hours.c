@@ -8,6 +8,7 @@
 
 #include "../base/arena.h"
 #include "../rules/histogram.h"
+#include "phases.h"
 
 enum { SLOTS = 4096 };                  /* of the hash table: never more than a third is taken */
 /* The groups of an hour are kept until two more are over, although what was written is no longer in
@@ -202,9 +203,10 @@ static bool has_run(const struct settlement *s)
     return s->ran && s->run_at_us;
 }
 
-static struct run run_of(struct run_hours *all, const struct settlement *s)
+static struct run run_of(struct run_hours *all, const struct clocks *clocks, const struct settlement *s)
 {
     int64_t at = s->run_at_us / 1000000;
+    int64_t due_at = s->check->next_check_at + phase_of_check_s(clocks, s->check);
     all->hour = at - at % HOUR_S;
     return (struct run){
         .hour_at = all->hour,
@@ -213,7 +215,7 @@ static struct run run_of(struct run_hours *all, const struct settlement *s)
         .tenant = s->check->tenant,
         .outcome = s->outcome,
         .took_us = later_of(s->run_us, 0),
-        .late_us = later_of(s->run_at_us - s->check->next_check_at * 1000000, 0),
+        .late_us = later_of(s->run_at_us - due_at * 1000000, 0),
     };
 }
 
@@ -240,24 +242,25 @@ static bool is_alike(const struct run *a, const struct run *b)
            a->outcome == b->outcome && a->hour_at == b->hour_at;
 }
 
-void run_hours_count(struct run_hours *all, const struct settlement *s)
+void run_hours_count(struct run_hours *all, const struct clocks *clocks, const struct settlement *s)
 {
     if (!has_run(s))
         return;
-    struct run r = run_of(all, s);
+    struct run r = run_of(all, clocks, s);
     struct group *g = choose_group(all, r);
     if (g)
         add(&g->counts, &r);
 }
 
-void run_hours_count_written(struct run_hours *all, const struct settlement *page, int n)
+void run_hours_count_written(struct run_hours *all, const struct clocks *clocks,
+                             const struct settlement *page, int n)
 {
     struct run before = { 0 };
     struct group *g = NULL;
     for (int i = 0; i < n; i++) {
         if (page[i].state != SETTLE_TOUCHED || !has_run(&page[i]))
             continue;
-        struct run r = run_of(all, &page[i]);
+        struct run r = run_of(all, clocks, &page[i]);
         if (!is_alike(&r, &before))
             g = choose_group(all, r);
         if (g)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include "../rules/check.h"
 #include "../store/store_slot.h"
+#include "clocks.h"
 
 struct run_hours;
 
@@ -21,11 +22,12 @@ struct run_hours *run_hours_new(const unsigned char *owner);
 void run_hours_free(struct run_hours *all);
 
 /* A settlement was written. What has not run counts for nothing; so does what there is no memory
- * for. */
-void run_hours_count(struct run_hours *all, const struct settlement *written);
+ * for. The clocks say when in its slot a check was due. */
+void run_hours_count(struct run_hours *all, const struct clocks *clocks, const struct settlement *written);
 /* The same for those of a page that were written (SETTLE_TOUCHED). It is cheaper where those side
  * by side share the texts of their names, as a page makes them do. */
-void run_hours_count_written(struct run_hours *all, const struct settlement *page, int n);
+void run_hours_count_written(struct run_hours *all, const struct clocks *clocks,
+                             const struct settlement *page, int n);
 
 /* Something was counted that is not known to be written. */
 bool run_hours_have_news(const struct run_hours *all);

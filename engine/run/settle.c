@@ -291,7 +291,7 @@ static void row_was_changed(struct ended *x, int index)
     const struct settlement *s = &x->page->checks[index].settlement;
     if (x->page->checks[index].maybe_settled) { /* most likely by us, in the settle whose answer was lost */
         count_written(x, s);
-        run_hours_count(x->env->run_hours, s);
+        run_hours_count(x->env->run_hours, x->env->clocks, s);
     } else {
         x->bucket->counts.superseded++;
         log_info(x->env->log, "check %s/%s (%s) was changed while it ran; its new state stands",
@@ -312,7 +312,7 @@ static void was_taken(struct ended *x)
 {
     bool met_untouched = false, met_locked = false;
     health_settled(x->env->health, x->now_us);
-    run_hours_count_written(x->env->run_hours, x->s->batch, x->request->n);
+    run_hours_count_written(x->env->run_hours, x->env->clocks, x->s->batch, x->request->n);
     for (int i = 0; i < x->request->n; i++) {
         int index = x->s->index[i];
         switch (x->s->batch[i].state) {

@@ -116,13 +116,18 @@ struct target *targets_to_open(const struct targets *all, int64_t now_us)
     return first;
 }
 
+void targets_wait(struct targets *all, struct target *t, int64_t until_us)
+{
+    t->retry_us = until_us;
+    agenda_set(all->agenda, &t->retry, until_us);
+}
+
 bool targets_locked(struct targets *all, struct target *t, int64_t now_us, uint64_t random)
 {
     bool begins = !t->locked_since_us;
     if (begins)
         t->locked_since_us = now_us;
-    t->retry_us = now_us + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random);
-    agenda_set(all->agenda, &t->retry, t->retry_us);
+    targets_wait(all, t, now_us + retry_delay(LOCKED_US, LOCKED_MAX_US, t->locked_opens++, random));
     return begins;
 }
 

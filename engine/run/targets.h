@@ -96,6 +96,9 @@ enum { TARGET_LOCKED_LONG_S = 30 };
  * set back. True while the former is likely. */
 bool target_is_nearly_due(struct target *t, int64_t now_us);
 
+/* What more of it there is begins later (phases.h): it is not opened before. */
+void targets_wait(struct targets *all, struct target *t, int64_t until_us);
+
 /* An open was answered: it is neither locked nor early. */
 void target_opened(struct target *t);
 

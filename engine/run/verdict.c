@@ -9,6 +9,7 @@
 #include "../rules/slot.h"
 #include "../rules/terms.h"
 #include "hearing.h"
+#include "phases.h"
 #include "recurring.h"
 
 /* what a worker reports of itself need not be true */
@@ -22,16 +23,17 @@ static const struct guard_policy *policy_of(const struct lane_env *env, const st
     return jobs_policy(env->jobs, job, env->clocks->slot_length_s);
 }
 
-static struct guard_input input_of(const struct page *page, int index)
+static struct guard_input input_of(const struct lane_env *env, const struct page *page, int index)
 {
     const struct check *c = &page->rows.checks[index];
     return (struct guard_input){
         .now = page->now,
         .check_count = c->check_count,
         .failure_count = c->failure_count,
-        .deferred_at = c->deferred_at,
+        .deferred_at = c->deferred_at <= page->now ? c->deferred_at : 0,
         .is_recurring = check_recurs(c),
         .slot = c->next_check_at,
+        .phase_s = phase_of_check_s(env->clocks, c),
         .put_off_at = c->put_off_at,
     };
 }
@@ -76,7 +78,7 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
 {
     char since[MOMENT_TEXT];
     const struct guard_policy *policy = policy_of(env, page, index);
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     struct verdict v = guard_put_off(policy, &in, why, at);
     struct settlement *s = &page->checks[index].settlement;
     apply(s, &v);
@@ -90,6 +92,16 @@ static void put_off(const struct lane_env *env, struct page *page, int index, en
     }
     if (!s->ends || add_hearers(env, page, index, true))
         page_answer(page, index, now_us);
+}
+
+/* It was filed here to be run later in the slot, and the slot is not spread so far any more. One
+ * that was asked for sooner meanwhile is in another slot. */
+static bool is_early(const struct lane_env *env, const struct page *page, const struct check *c)
+{
+    int32_t length_s = env->clocks->slot_length_s;
+    bool is_of_its_slot = !slot_is_fine(c->next_check_at, length_s) && c->deferred_at > c->next_check_at &&
+                          c->deferred_at - c->next_check_at < length_s;
+    return is_of_its_slot && c->deferred_at > page->now;
 }
 
 static void put_off_unknown(const struct lane_env *env, struct page *page, int index, int64_t now_us)
@@ -110,7 +122,7 @@ static void put_off_to_next_slot(const struct lane_env *env, struct page *page, 
 static void put_off_held_back(const struct lane_env *env, struct page *page, int index, int64_t now_us)
 {
     const struct job_watch *watch = &env->jobs->watched[page->checks[index].job];
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     if (!watch->is_broken) {
         put_off_to_next_slot(env, page, index, OUTCOME_HELD_BACK, now_us);
         return;
@@ -125,9 +137,10 @@ static void answer_unrun(struct page *page, int index, const struct verdict *v, 
     page_answer(page, index, now_us);
 }
 
-static void pause_check(struct page *page, int index, int64_t slot, int64_t now_us)
+static void pause_check(const struct lane_env *env, struct page *page, int index, int64_t slot,
+                        int64_t now_us)
 {
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     struct verdict v = guard_pause(&in, slot);
     answer_unrun(page, index, &v, now_us);
 }
@@ -135,7 +148,7 @@ static void pause_check(struct page *page, int index, int64_t slot, int64_t now_
 /* Ids that follow each other go to seconds that do. */
 static void resume_check(const struct lane_env *env, struct page *page, int index, int64_t now_us)
 {
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     const struct pause *from = pauses_of_slot(&env->pausing->pauses, page->bucket->lease.slot);
     uint64_t place = from && from->is_reslotted ? 0 : (uint64_t)page->rows.checks[index].id;
     struct verdict v = guard_resume(&in, env->clocks->slot_length_s, place);
@@ -146,7 +159,7 @@ static void resume_check(const struct lane_env *env, struct page *page, int inde
 
 void verdict_busy(const struct lane_env *env, struct page *page, int index, int64_t most_s, int64_t now_us)
 {
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     int64_t now = clocks_now(env->clocks, now_us);
     in.now = now > page->now ? now : page->now;
     int64_t at = in.now + 1 + (int64_t)(random_next(env->random) % (uint64_t)most_s);
@@ -170,7 +183,7 @@ void verdict_pause(const struct lane_env *env, struct page *page, int64_t now_us
         int64_t slot = page_is_unrun(page, i)
                            ? pause_of(env, page->bucket, &page->rows.checks[i]) : 0;
         if (slot)
-            pause_check(page, i, slot, now_us);
+            pause_check(env, page, i, slot, now_us);
     }
 }
 
@@ -239,11 +252,13 @@ static void leave_to_others(const struct lane_env *env, struct leased_bucket *bu
 /* ---- a page comes in ---- */
 
 enum way { WAY_RUN, WAY_STAY, WAY_PAUSE, WAY_RESUME, WAY_RESLOT, WAY_UNKNOWN_JOB, WAY_OTHER_ENGINE,
-           WAY_IMPOSSIBLE, WAY_LEAVE, WAY_HELD_BACK, WAY_MOVED_ON };
+           WAY_IMPOSSIBLE, WAY_LEAVE, WAY_HELD_BACK, WAY_EARLY, WAY_MOVED_ON };
 
-static enum way way_of(const struct lane_env *env, const struct leased_bucket *bucket, const struct check *c,
-                       int job, int64_t now_us)
+static enum way way_of(const struct lane_env *env, const struct page *page, int i, int64_t now_us)
 {
+    const struct leased_bucket *bucket = page->bucket;
+    const struct check *c = &page->rows.checks[i];
+    int job = page->checks[i].job;
     enum target_kind kind = bucket->target->kind;
     if (why_impossible(c))
         return WAY_IMPOSSIBLE;
@@ -261,6 +276,8 @@ static enum way way_of(const struct lane_env *env, const struct leased_bucket *b
         return WAY_RESLOT;
     if (job < 0)
         return bucket->target->puts_off ? WAY_UNKNOWN_JOB : WAY_OTHER_ENGINE;
+    if (is_early(env, page, c))
+        return WAY_EARLY;
     return jobs_is_held(env->jobs, job, bucket->lease.slot) ? WAY_HELD_BACK : WAY_RUN;
 }
 
@@ -292,7 +309,7 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
 {
     struct leased_bucket *bucket = page->bucket;
     const struct check *c = &page->rows.checks[i];
-    enum way way = way_of(env, bucket, c, page->checks[i].job, now_us);
+    enum way way = way_of(env, page, i, now_us);
     if (way == WAY_RUN && c->terms)
         way = way_of_recurring(env, page, i, now_us);
     if (is_left_to_last_round(page, way)) {
@@ -304,13 +321,16 @@ static void take_in(const struct lane_env *env, struct page *page, int i, int64_
     case WAY_MOVED_ON:
         return;
     case WAY_PAUSE:
-        pause_check(page, i, pause_of(env, bucket, c), now_us);
+        pause_check(env, page, i, pause_of(env, bucket, c), now_us);
         return;
     case WAY_RESUME:
         resume_check(env, page, i, now_us);
         return;
     case WAY_RESLOT:
         put_off_to_next_slot(env, page, i, OUTCOME_RESLOTTED, now_us);
+        return;
+    case WAY_EARLY:
+        put_off(env, page, i, OUTCOME_RESLOTTED, c->deferred_at, now_us);
         return;
     case WAY_HELD_BACK:
         put_off_held_back(env, page, i, now_us);
@@ -381,7 +401,7 @@ bool verdict_answered(const struct lane_env *env, struct page *page, int index, 
     struct settlement *s = &c->settlement;
     note_run(env, page, raw, s);
     const struct guard_policy *policy = policy_of(env, page, index);
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     in.answer = kind;
     in.at = raw->at;
     if (kind >= ANSWER_FAIL)
@@ -397,7 +417,8 @@ bool verdict_answered(const struct lane_env *env, struct page *page, int index, 
     pace_add(env->pace, s->run_us);
     if (!bucket->has_run) {
         bucket->has_run = true;
-        bucket->counts.late_us = s->run_at_us - bucket->lease.slot * 1000000;
+        int64_t due_at = bucket->lease.slot + phase_of_check_s(env->clocks, s->check);
+        bucket->counts.late_us = s->run_at_us - due_at * 1000000;
     }
     return jobs_note_run(env->jobs, c->job, kind);
 }
@@ -407,7 +428,7 @@ void verdict_refused_by_database(const struct lane_env *env, struct page *page, 
 {
     struct page_check *c = &page->checks[index];
     const struct guard_policy *policy = policy_of(env, page, index);
-    struct guard_input in = input_of(page, index);
+    struct guard_input in = input_of(env, page, index);
     in.answer = ANSWER_BAD;
     add_failure(env, &c->settlement, &in);
     struct verdict v = guard_judge(policy, &in);

@@ -153,6 +153,7 @@ struct store_hello {
     char denied[1024];              /* why this user may not write to the file, and what helps; "" */
     char server[64];                /* "PostgreSQL 15.18", "SQLite 3.40.1" */
     int64_t full_look_at;  /* when a sweep last began with a full look, in seconds; 0: never */
+    int32_t pace_s;        /* over how many seconds a full slot is spread (phase.h); -1: not known */
     bool pooled;                    /* there is a pooler between us and the server */
     /* the pooler lost prepared statements, so this connection no longer uses them */
     bool lost_prepared;

@@ -522,6 +522,7 @@ static int hello_receive(struct pg_store *pg, struct store_call *call)
     h->schema_version = row.version;
     h->read_only = row.read_only;
     h->full_look_at = row.full_look_at;
+    h->pace_s = row.pace_s;
     h->pooled = pg_is_pooled(pg->conn, row.backend_pid);
     h->lost_prepared = pg->lost_prepared;
     const char *version = PQparameterStatus(pg->conn, "server_version");

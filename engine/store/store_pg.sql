@@ -157,13 +157,20 @@ coalesce((SELECT value::bigint FROM prescient.setting WHERE name = 'full_look_at
 -- part: full_look_at_narrow
 0::bigint
 
+-- part: pace_s
+coalesce((SELECT floor(p.value::numeric * s.slot_length_s) FROM prescient.setting p WHERE p.name = 'pace'),
+         0)::integer
+
+-- part: pace_s_narrow
+-1
+
 -- name: hello
 -- forms: narrow
 -- out: now_us timestamptz, slot_length_s int4, version int4, read_only bool, backend_pid int4,
--- out: full_look_at int8
+-- out: full_look_at int8, pace_s int4
 SELECT clock_timestamp() AS now_us, s.slot_length_s, s.version,
        pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only,
-       pg_backend_pid() AS backend_pid, {full_look_at} AS full_look_at
+       pg_backend_pid() AS backend_pid, {full_look_at} AS full_look_at, {pace_s} AS pace_s
   FROM {schema_state} s
 
 -- ---- leases -------------------------------------------------------------------------------------
@@ -508,11 +515,12 @@ CASE WHEN {is_complete} THEN 64 ELSE 0 END
 -- :bucket, :priority and :id are of the last row read. :bytes: see share_of_page. :xid and
 -- :incarnation: see is_complete. In the form `slot` the lease is for the whole slot. In the form
 -- `large` the page begins with a large payload, and sizes are summed up. In the form `own` it has
--- only rows of :jobs, in the form `urgent` only those with a priority below 0, in the form `small`
+-- only rows of :jobs (NULL: of any), and of the first :parts of the slot (rules/phase.h) or with a
+-- priority below 0; in the form `urgent` only those with a priority below 0, in the form `small`
 -- only those of small tenants (store_slot.h).
 -- forms: slot large degraded own urgent small
 -- in: slot timestamptz, bucket int4, priority int4, id int8, most int4, bytes int8, xid int8,
--- in: incarnation int8, jobs text[], small_look int4
+-- in: incarnation int8, jobs text[]?, small_look int4, parts int4
 -- out: id int8, first_check_at timestamptz, deferred_at timestamptz?, counts int8,
 -- out: entity_name text, entity_key text, job_exec text, payload json?, aside text?, place int8
 SELECT f.id, f.first_check_at, f.deferred_at, {both_counts} AS counts,
@@ -562,7 +570,7 @@ f.next_check_at = :slot AND (f.bucket, f.priority, f.id) > (:bucket, :priority, 
 true
 
 -- part: is_of_jobs_own
-{is_own}
+(:jobs IS NULL OR {is_own}) AND (f.bucket < :parts OR f.priority < 0)
 
 -- part: is_own
 -- Not as a condition of an index: in the one of names all that waits in the bucket would be
@@ -2081,6 +2089,17 @@ SELECT prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, fal
 -- out: outcome text
 -- report: writes
 SELECT prescient.set_concurrency(:pattern, :places::integer) AS outcome
+
+-- name: pace
+-- out: pace text?, seconds int4
+-- report
+SELECT prescient.pace()::text AS pace, prescient.pace_s() AS seconds
+
+-- name: set_pace
+-- in: pace text
+-- out: pace text
+-- report: writes
+SELECT prescient.set_pace(:pace::numeric)::text AS pace
 
 -- name: concurrency_limits
 -- in: most text?
@@ -3687,12 +3706,14 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
                                'enqueue_each', 'resolve', 'resolve_doubt', 'reschedule', 'pending',
                                'filed_at', 'schema_state', 'schedule', 'schedule_set', 'schedule_on',
-                               'schedule_off', 'unschedule', 'ask_loads', 'slot_loads') THEN '{EXECUTE}'
+                               'schedule_off', 'unschedule', 'ask_loads', 'slot_loads', 'pace',
+                               'pace_s') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
                                'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
-                               'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by') THEN '{EXECUTE}'
+                               'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
+                               'pace_s') THEN '{EXECUTE}'
            ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL

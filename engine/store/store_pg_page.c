@@ -48,7 +48,7 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
         return send_kept(pg, r);
     unsigned slot = r->lease.bucket == BUCKET_WHOLE_SLOT ? PG_FORM_SLOT : 0;
     unsigned large = pg->large_rows ? PG_FORM_LARGE : 0;
-    unsigned own = r->jobs ? PG_FORM_OWN : 0;
+    unsigned own = r->jobs || r->parts < PHASES ? PG_FORM_OWN : 0;
     unsigned what = form_of[r->what];
     int64_t share = share_of(r);
     int64_t xid = r->origin.xid ? r->origin.xid : INT64_MAX;
@@ -63,6 +63,7 @@ static bool read_page_send(struct pg_store *pg, struct store_call *call)
         .incarnation = r->origin.incarnation,
         .jobs = { r->njobs, r->jobs },
         .small_look = PG_SMALL_LOOK,
+        .parts = r->parts,
     });
     return sent && (!pg->degraded || send_unreadable(pg, &r->lease));
 }

@@ -8,6 +8,7 @@
 #include "../rules/check.h"
 #include "../rules/pass_counts.h"
 #include "../rules/pause.h"
+#include "../rules/phase.h"
 #include "store.h"
 
 #define STORE_OWNER_SIZE 16
@@ -143,6 +144,9 @@ struct store_read_page {
     const char *const *jobs;        /* only rows of these; NULL: of all jobs */
     int njobs;
     enum read_what what;
+    /* PHASES; of a slot that is one lease, and READ_ALL, it may be less: only rows of the first
+     * parts of the slot (phase.h), and urgent ones. */
+    int parts;
     struct lease_origin origin;     /* of the lease */
     /* out */
     struct check_rows page;         /* the caller frees it; empty after a failure */
@@ -154,7 +158,7 @@ struct store_read_page {
     int64_t damaged_id;             /* the first of them */
     char damage[256];               /* the database's message about the unreadable ones; "": none */
 };
-#define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START }
+#define STORE_READ_PAGE_INIT { .call.op = STORE_READ_PAGE, .after = PAGE_START, .parts = PHASES }
 
 /* ---- settle ---------------------------------------------------------------------------------- */
 

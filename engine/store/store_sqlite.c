@@ -31,6 +31,11 @@ static int sqlite_hello(struct sqlite_store *db, struct store_call *call)
     if (rc < 0)
         return rc;
     hello->full_look_at = full_look.value;
+    struct sqlite_pace_out pace = { 0 };
+    rc = sqlite_ask(db, &call->err, STATEMENT_PACE, &pace, NULL);
+    if (rc < 0)
+        return rc;
+    hello->pace_s = pace.seconds;
     return sqlite_keep(db, &call->err);
 }
 

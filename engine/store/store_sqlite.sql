@@ -195,9 +195,10 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 {page_rows}
 
 -- name: read_page_some
--- The same, of the jobs in the JSON array :jobs only (NULL: of any), and with a priority below
--- :below only.
--- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text?, below int8
+-- The same, of the jobs in the JSON array :jobs only (NULL: of any), with a priority below :below
+-- only, and of the first :parts of the slot (rules/phase.h) or with a priority below 0 only.
+-- in: slot timestamptz, after_priority int4, after_id int8, want int4, jobs text?, below int8,
+-- in: parts int8
 -- out: id int8, priority int4, first_check_at timestamptz, deferred_at timestamptz?,
 -- out: check_count int4, failure_count int4, entity_name text, entity_key text, job_exec text,
 -- out: payload text?, origin text?, put_off_at timestamptz?, terms text?, concurrency_key text?,
@@ -205,6 +206,7 @@ DELETE FROM prescient_place WHERE expires_at_us < :before_us
 {page_columns}
   FROM prescient_future_job
  WHERE {range_of_page} AND priority < :below
+   AND (:parts = 64 OR priority < 0 OR prescient_bucket_of(entity_name, entity_key) < :parts)
    AND (:jobs IS NULL OR job_exec IN (SELECT value FROM json_each(:jobs)))
  ORDER BY priority, id LIMIT :want
 
@@ -1097,6 +1099,20 @@ INSERT INTO prescient_concurrency_limits (pattern, places) VALUES (:pattern, CAS
 -- name: concurrency_remove
 -- in: pattern text?
 DELETE FROM prescient_concurrency_limit WHERE pattern = :pattern
+
+-- name: pace
+-- The setting is in thousandths.
+-- out: pace text?, seconds int4
+-- report
+SELECT (SELECT printf('%.3f', s.value / 1000.0) FROM prescient_setting AS s WHERE s.name = 'pace') AS pace,
+       p.seconds
+  FROM prescient_pace AS p
+
+-- name: note_pace
+-- in: pace text
+INSERT INTO prescient_setting (name, value)
+VALUES ('pace', CAST(round(CAST(:pace AS REAL) * 1000) AS INTEGER))
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
 
 -- name: concurrency_limits
 -- in: most text?

@@ -121,7 +121,7 @@ static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, co
             .want = req->want,
             .look = SQLITE_SMALL_LOOK,
         });
-    if (jobs || req->what == READ_URGENT)
+    if (jobs || req->what == READ_URGENT || req->parts < PHASES)
         return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE_SOME,
                             &(struct sqlite_read_page_some_in){
             .slot = req->lease.slot,
@@ -130,6 +130,7 @@ static int ask_for_rows(struct sqlite_store *db, struct store_read_page *req, co
             .want = req->want,
             .jobs = jobs,
             .below = req->what == READ_URGENT ? 0 : INT64_MAX,
+            .parts = req->parts,
         });
     return sqlite_query(db, &req->call.err, row, STATEMENT_READ_PAGE, &(struct sqlite_read_page_in){
         .slot = req->lease.slot,

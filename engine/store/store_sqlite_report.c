@@ -482,6 +482,14 @@ static int report_concurrency(struct sqlite_store *db, struct store_report *req)
     return outcome_of(req, removed ? "removed" : "not_found", NULL);
 }
 
+static int report_set_pace(struct sqlite_store *db, struct store_report *req)
+{
+    struct err *err = &req->call.err;
+    int64_t rc = sqlite_run(db, err, STATEMENT_NOTE_PACE,
+                            &(struct sqlite_note_pace_in){ .pace = param(req, 1) });
+    return rc < 0 ? (int)rc : sqlite_select(db, req, STATEMENT_PACE, NULL, 0);
+}
+
 static const struct {
     const char *name;
     int (*run)(struct sqlite_store *db, struct store_report *req);
@@ -490,7 +498,7 @@ static const struct {
     { "enqueue", report_enqueue, true },       { "enqueue_now", report_enqueue_now, true },
     { "resolve", report_resolve, true },       { "pull_forward", report_pull_forward, true },
     { "pause", report_pause, true },           { "resume", report_resume, true },
-    { "concurrency", report_concurrency, true },
+    { "concurrency", report_concurrency, true }, { "set_pace", report_set_pace, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
     { "deliver_again", report_deliver_again, true },
     { "events", report_events, false },        { "plan", report_plan, false },

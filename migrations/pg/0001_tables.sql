@@ -102,7 +102,8 @@ CREATE TABLE prescient.future_job (
     -- Asked for while its slot was running: when the answer ends the check, it starts anew here.
     -- NULL: it was not.
     again_at timestamptz,
-    -- When this check number was first deferred; NULL: it was not. Written by settles.
+    -- When this check number was first deferred; NULL: it was not. Behind next_check_at: where
+    -- slots are spread (set_pace), it is not looked at before. Written by settles.
     deferred_at timestamptz,
     -- When this life was run first; NULL: not yet.
     first_run_at timestamptz,

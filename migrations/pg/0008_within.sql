@@ -62,6 +62,36 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 COMMENT ON FUNCTION prescient.slot_loads() IS
     'About how many checks wait in the next slots (slot_load).';
 
+-- Over which part of its seconds a full slot is spread: engines begin its 64 buckets one after the
+-- other (rules/phase.h). 0: it is not; NULL: nobody has ever said so.
+CREATE FUNCTION prescient.pace() RETURNS numeric
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    SELECT s.value::numeric FROM prescient.setting s WHERE s.name = 'pace' $$;
+COMMENT ON FUNCTION prescient.pace() IS
+    'Over which part of its seconds each slot is spread (set_pace); NULL: it was never set.';
+
+CREATE FUNCTION prescient.pace_s() RETURNS integer
+LANGUAGE sql STABLE AS $$
+    SELECT floor(coalesce(prescient.pace(), 0) * prescient.slot_length_s())::integer $$;
+COMMENT ON FUNCTION prescient.pace_s() IS 'The same in seconds; 0: slots are not spread.';
+
+CREATE FUNCTION prescient.set_pace(pace numeric) RETURNS numeric
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    part CONSTANT numeric := round(pace, 3);
+BEGIN
+    IF (part BETWEEN 0 AND 1) IS NOT TRUE THEN
+        RAISE EXCEPTION 'prescient: the pace is %, expected 0 to 1', coalesce(pace::text, 'NULL')
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    INSERT INTO prescient.setting VALUES ('pace', part::text)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+    RETURN part;
+END $$;
+COMMENT ON FUNCTION prescient.set_pace(numeric) IS
+    'Spreads the checks of each full slot over that part of its seconds, 0 to 1, to the thousandth. '
+    'Engines hear of it within a minute.';
+
 -- The slot in [wanted, wanted + within] into which a check is drawn. `wanted` without a `within`,
 -- or if that time is refused anyway. The same as spread_draw in rules/spread.c.
 CREATE FUNCTION prescient.drawn_slot(entity text, key text, job text, within interval, at timestamptz,
@@ -88,8 +118,8 @@ BEGIN
     PERFORM prescient.ask_loads();
     PERFORM pg_current_xact_id();
     first := date_part('epoch', prescient.slot_for(wanted, coalesce(at, clock_timestamp())))::bigint;
-    slots := greatest(1, floor((least(date_part('epoch', wanted + within), 221845391999) - first)
-                               / length_s)::bigint + 1);
+    slots := greatest(1, floor((least(date_part('epoch', wanted + within) - prescient.pace_s(),
+                                      221845391999) - first) / length_s)::bigint + 1);
     WITH candidate AS (
         SELECT c.slot, coalesce(l.checks, 0) AS checks
           FROM generate_series(0, least(slots, 64) - 1) i (nth),

@@ -21,7 +21,7 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
 DO $$
 DECLARE
     of_all CONSTANT text[] := '{slot_length_s,slot_floor,slot_ceil,slot_next,slot_for,slot_fine_next,'
-        'bucket_of,pending,schema_state}';
+        'bucket_of,pace,pace_s,pending,schema_state}';
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
         'resolve_doubt,filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,'
         'slot_loads}';

@@ -69,7 +69,8 @@ CREATE TABLE prescient_future_job (
     priority INTEGER NOT NULL DEFAULT 0,    -- a slot is read in this order, smallest first
     check_count INTEGER NOT NULL DEFAULT 0, -- runs of this life that ended with: again
     failure_count INTEGER NOT NULL DEFAULT 0,   -- failures in a row
-    deferred_at INTEGER,                    -- when this check number was first deferred; NULL: it was not
+    deferred_at INTEGER,                    -- when this check number was first deferred; NULL: it was not;
+                                            -- behind next_check_at: it is not looked at before
     put_off_at INTEGER,                     -- it was due at this slot and put off unrun; NULL: it was not
     again_at INTEGER,                       -- it was enqueued again when its slot had begun, and starts
                                             -- anew in this slot when it ends; NULL: it was not

@@ -153,6 +153,12 @@ BEGIN
      WHERE next_check_at <= NEW.now OR (NEW.conflict = 'earlier' AND next_check_at > excluded.next_check_at);
 END;
 
+-- Over how many seconds the checks of a full slot are spread (rules/phase.h); 0: they are not. The
+-- setting is in thousandths of the slot length: `prescient pace`.
+CREATE VIEW prescient_pace (seconds) AS
+SELECT coalesce((SELECT p.value FROM prescient_setting AS p WHERE p.name = 'pace'), 0) * s.value / 1000
+  FROM prescient_setting AS s WHERE s.name = 'slot_length_s';
+
 -- INSERT INTO prescient_note_loads (now) VALUES (1772370900) counts the checks of the next 1,000
 -- slots again, if nobody did in the last 50 seconds. An engine does it once a minute, so a call of
 -- the application, which draws a slot, stays cheap. Until a check with `within` is asked for, there
@@ -243,7 +249,8 @@ BEGIN
                                      FROM (
                                        SELECT max((at + value - 1) / value * value,
                                                   (clock / value + 1) * value) AS first,
-                                              min(at + NEW.within, 221845391999) / value * value AS last,
+                                              min(at + NEW.within - p.seconds, 221845391999) / value * value
+                                                  AS last,
                                               value AS length_s,
                                               -- the sequence lags in a statement of many rows
                                               max(coalesce((SELECT max(f.id) FROM prescient_future_job AS f),
@@ -251,7 +258,8 @@ BEGIN
                                                   coalesce((SELECT q.seq FROM sqlite_sequence AS q
                                                              WHERE q.name = 'prescient_future_job'), 0))
                                                   % 2147483648 + 1 AS id
-                                         FROM prescient_setting WHERE name = 'slot_length_s')) AS d,
+                                         FROM prescient_setting, prescient_pace AS p
+                                        WHERE name = 'slot_length_s')) AS d,
                                    prescient_draw AS p
                                 WHERE p.n < d.slots) AS place
                              LEFT JOIN prescient_slot_load AS l ON l.slot_at = place.slot)))

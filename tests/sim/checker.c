@@ -9,6 +9,7 @@
 #include "db.h"
 #include "host.h"
 #include "key_rules.h"
+#include "phase_rules.h"
 #include "message.h"
 #include "recurrence_rules.h"
 #include "round_rules.h"
@@ -271,7 +272,8 @@ static void no_run_begins_late(struct world *w, const struct run *run, const str
     if (!w->shape.prompt || slot_us < w->began_us + 5 * SECOND_US)
         return;                         /* its slot began before the engines did */
     int kills = kills_since(c, slot_us - w->shape.lease_us);
-    int64_t most_us = explained_us(w, slot_us, kills) + left_to_others_us(w, run, kills);
+    int64_t most_us = explained_us(w, slot_us, kills) + left_to_others_us(w, run, kills) +
+                      phase_rules_may_wait_us(w, run->slot);
     if (before) {
         since_us = later(since_us, before->began_us);
         most_us += RELOOK_US;
@@ -313,6 +315,8 @@ int checker_run_begins(struct world *w, const struct run *run)
         no_paused_check_is_run(w, run);
         recurrence_rules_run_begins(w, &c->last_runs, run);
         round_rules_run_begins(w, &c->rounds, run, c->filed_us);
+        if (!c->jumped_us)
+            phase_rules_run_begins(w, run);
     }
     c->runs = room_for_one(c->runs, c->nruns, &c->runs_room, sizeof *c->runs);
     c->runs[c->nruns] = *run;

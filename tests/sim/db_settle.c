@@ -26,6 +26,13 @@ bool is_after(const struct row *row, const struct page_cursor *after, bool whole
     return row->is.id > after->id;
 }
 
+/* Whether it is of the parts of the slot that are read. */
+static bool is_of_parts(const struct db *db, const struct store_read_page *r, const struct row *row)
+{
+    bool is_split = r->lease.bucket != BUCKET_WHOLE_SLOT;
+    return is_split || row->bucket < r->parts || row->is.priority < 0 || db->w->wrong[READ_IGNORES_PHASE];
+}
+
 /* The rows of one bucket after the cursor, in order. */
 static int read_bucket(const struct db *db, const struct message *m, int32_t bucket, struct sent_check *out)
 {
@@ -36,7 +43,7 @@ static int read_bucket(const struct db *db, const struct message *m, int32_t buc
         if (row->bucket == bucket && row_is_in(&row->is, row, r->lease.slot, bucket) &&
             is_after(row, &r->after, r->lease.bucket == BUCKET_WHOLE_SLOT) &&
             (m->any_job || m->jobs[row->job]) && (r->what != READ_URGENT || row->is.priority < 0) &&
-            (r->what != READ_SMALL || row_is_of_small(row)))
+            (r->what != READ_SMALL || row_is_of_small(row)) && is_of_parts(db, r, row))
             out[n++] = (struct sent_check){ i, row->bucket, row->is };
     }
     qsort(out, (size_t)n, sizeof *out, by_place);

@@ -523,11 +523,18 @@ static enum served prune(struct db *db, struct message *m)
     return ANSWERED;
 }
 
+static int32_t pace_s(const struct world *w)
+{
+    const struct shape *s = &w->shape;
+    return s->pace_ends_us && w->now_us >= s->pace_ends_us ? 0 : s->pace_s;
+}
+
 static enum served hello(struct db *db, struct message *m)
 {
     m->u.hello.now_us = db_clock_us(db);
     m->u.hello.slot_length_s = db->w->shape.slot_length_s;
     m->u.hello.schema_version = 4;
+    m->u.hello.pace_s = pace_s(db->w);
     m->u.hello.full_look_at = db->full_look_at;
     m->u.hello.read_only = db->read_only;
     snprintf(m->u.hello.server, sizeof m->u.hello.server, "simulated");

@@ -53,6 +53,7 @@ static const char *const tally_names[TALLIES] = {
     [TALLY_BUSY] = "checks put off as busy",
     [TALLY_READ_URGENT] = "pages of urgent checks",
     [TALLY_READ_SMALL] = "pages of small tenants",
+    [TALLY_SPREAD] = "runs at a second of their slots",
     [TALLY_AFTER_ROUNDS] = "runs judged to come after the urgent ones",
 };
 

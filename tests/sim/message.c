@@ -163,6 +163,7 @@ static int give_hello(const struct message *m, struct store_call *call)
     h->slot_length_s = m->u.hello.slot_length_s;
     h->schema_version = m->u.hello.schema_version;
     h->full_look_at = m->u.hello.full_look_at;
+    h->pace_s = m->u.hello.pace_s;
     h->read_only = m->u.hello.read_only;
     memcpy(h->server, m->u.hello.server, sizeof h->server);
     return 0;

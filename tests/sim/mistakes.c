@@ -58,6 +58,8 @@ const struct mistake_row mistake_rows[MISTAKES] = {
                              "nothing ends the run of a key at its deadline where no engine does" },
     [OPEN_HIDES_URGENT] = { "open-hides-urgent",
                             "the opening of a slot does not report that it has urgent checks" },
+    [READ_IGNORES_PHASE] = { "read-ignores-phase",
+                             "a page of a slot that is spread has checks of parts that have not begun" },
     [WORKER_IGNORES_TRUST] = { "worker-ignores-trust", "workers start checks after the trust window" },
     [WORKER_REPEATS_ANSWER] = { "worker-repeats-answer",
                                 "workers now and then repeat the answer of the previous check" },

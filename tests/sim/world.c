@@ -146,6 +146,9 @@ static void draw_shape(struct world *w)
     s->concurrency_keys = world_chance(w, 250) ? (int)world_between(w, 1, CONCURRENCY_MAX) : 0;
     w->began_us = (1700000000LL + world_between(w, 0, 7200)) * SECOND_US + world_between(w, 0, 999999);
     w->now_us = w->began_us;
+    s->pace_s = world_chance(w, 200) ? (int32_t)world_between(w, 2, s->slot_length_s) : 0;
+    if (s->pace_s && world_chance(w, 300))
+        s->pace_ends_us = w->began_us + world_between(w, 1, s->slots) * world_slot_us(w);
     w->quiet_us = w->began_us + (s->slots + 2) * world_slot_us(w) + world_between(w, 0, 30) * SECOND_US;
 }
 
@@ -167,6 +170,7 @@ static void say_shape(struct world *w)
         { s->attempts > 1, "failures are tried again within the slot" },
         { s->urgent, "many checks are urgent" },
         { s->concurrency_keys, "checks have concurrency keys" },
+        { s->pace_s > 0, "slots are spread" },
     };
     char text[320] = "";
     size_t len = 0;

@@ -33,6 +33,7 @@ enum tally {
     TALLY_READ_URGENT,
     TALLY_READ_SMALL,
     TALLY_AFTER_ROUNDS,
+    TALLY_SPREAD,
     TALLIES
 };
 
@@ -72,6 +73,8 @@ struct shape {
     bool only_locks;                /* the only faults are locks on the opening of a slot */
     int attempts;                   /* of every job, in a slot */
     bool urgent;                    /* many of the first checks are urgent, and slots are split */
+    int32_t pace_s;                 /* full slots are spread over so many seconds; 0: they are not */
+    int64_t pace_ends_us;           /* by then they are not spread any more; 0: they are to the end */
     int concurrency_keys;           /* more than half of the checks have one of so many; 0: none has */
     bool prompt;                    /* the delay of a check has a known bound */
 };
