@@ -6,9 +6,10 @@
 # and in how late they began. They are noted by the statements of an engine: once a minute by each
 # of four daemons, and then, in another store, by what cron starts each minute, every time a process
 # of its own. Prints how many rows that makes, what one note takes, and of each form of `status` the
-# median of CALLS in ms, with its process. Fails when one takes LIST_MS or longer, or when it does
-# not count all runs. What psql takes to connect and ask for 1 stands beside it, as a measure of the
-# machine.
+# median of CALLS in ms, with its process. How long a server takes to let somebody in is the
+# machine's: on PostgreSQL psql connects and asks for 1 before each call, and the median of that
+# stands beside it. Fails when `status` takes LIST_MS or longer, or so much more than psql, or when
+# it does not count all runs.
 #
 # BUILD              where the program is (build)
 # CALLS              5
@@ -37,16 +38,12 @@ q() { psql -qXAt -v ON_ERROR_STOP=1 "$@"; }
 p() { "$program" --store "$store" --quiet "$@"; }
 ms_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%d\n", (to - from) * 1000 }'; }
 
-# The middle one of some calls, in ms.
 ms_of() {
-    local began _
-    for _ in $(seq "$calls"); do
-        began=$EPOCHREALTIME
-        "$@" >/dev/null
-        ms_since "$began"
-    done | sort -n | sed -n "$(((calls + 1) / 2))p"
+    local began=$EPOCHREALTIME
+    "$@" >/dev/null
+    ms_since "$began"
 }
-line() { printf '%-44s %8d ms\n' "$1" "$2"; }
+middle() { sort -n | sed -n "$(((calls + 1) / 2))p"; }
 
 # ---- the notes -----------------------------------------------------------------------------------
 
@@ -117,10 +114,16 @@ PY
 
 slow=0 wrong=0
 judge() {
-    local ms
-    ms=$(ms_of p "$@")
-    line "$*" "$ms"
-    [ "$ms" -lt "$list_ms" ] || slow=1
+    local ms beside=0 _
+    rm -f "$tmp/ms" "$tmp/beside"
+    for _ in $(seq "$calls"); do
+        [ "${store%%:*}" = sqlite ] || ms_of q "$store" -c "SELECT 1" >>"$tmp/beside"
+        ms_of p "$@" >>"$tmp/ms"
+    done
+    ms=$(middle <"$tmp/ms")
+    [ ! -e "$tmp/beside" ] || beside=$(middle <"$tmp/beside")
+    printf '%-44s %8d ms, psql %d\n' "$*" "$ms" "$beside"
+    [ $((ms - beside)) -lt "$list_ms" ] || slow=1
 }
 
 # measure WORDS KIND ENGINES IS_CRON
@@ -141,7 +144,6 @@ measure() {
     [ "$counted" = $((notes * 200 * $(each "$3"))) ] || { echo "it counts $counted runs"; wrong=1; }
 }
 
-line "psql, SELECT 1" "$(ms_of q "$server" -c "SELECT 1")"
 for database in daemons cron; do
     q "$server" -c "CREATE DATABASE $database"
 done
@@ -149,11 +151,13 @@ store=$(url daemons)
 measure "PostgreSQL, four daemons" pg 4 false
 store=$(url cron)
 measure "PostgreSQL, cron" pg 1 true
-line "psql, SELECT 1" "$(ms_of q "$server" -c "SELECT 1")"
 store=sqlite:$tmp/daemons.db
 measure "SQLite, four daemons" sqlite 4 false
 store=sqlite:$tmp/cron.db
 measure "SQLite, cron" sqlite 1 true
 
 [ "$wrong" = 0 ] || { echo "run_hours.sh: runs were lost, or counted twice" >&2; exit 1; }
-[ "$slow" = 0 ] || { echo "run_hours.sh: a report took $list_ms ms or longer" >&2; exit 1; }
+[ "$slow" = 0 ] || {
+    echo "run_hours.sh: a report took $list_ms ms or longer (on PostgreSQL: more than psql)" >&2
+    exit 1
+}

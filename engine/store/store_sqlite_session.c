@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store_sqlite_functions.h"
+
 #define GROUP_US (250 * 1000)            /* how long calls of a relaxed store share a transaction */
 #define CACHE_KIB 32768
 #define JOURNAL_LIMIT (16 << 20)  /* bytes of a journal that stay on disk between transactions */
@@ -63,23 +65,6 @@ static int choose_journal(struct sqlite_store *db, bool is_new, struct err *err)
     return rc < 0 ? err_wrap(err, rc, "cannot set the journal mode") : 0;
 }
 
-/* bucket_of() for our own statements: those of applications have no functions but SQLite's. */
-static void sql_bucket_of(sqlite3_context *ctx, int n, sqlite3_value **args)
-{
-    (void)n;
-    const char *name = (const char *)sqlite3_value_text(args[0]);
-    const char *key = (const char *)sqlite3_value_text(args[1]);
-    if (name && key)
-        sqlite3_result_int(ctx, bucket_of(name, key));
-}
-
-static int register_bucket_of(sqlite3 *db)
-{
-    return sqlite3_create_function_v2(db, "prescient_bucket_of", 2,
-                                      SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-                                      sql_bucket_of, NULL, NULL, NULL);
-}
-
 static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
 {
     char pragmas[256];
@@ -97,7 +82,7 @@ static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
                      db->relaxed ? "; PRAGMA cache_spill = OFF" : "");
     int rc = sqlite_answers_register(db->db, &db->answers);
     if (rc == SQLITE_OK)
-        rc = register_bucket_of(db->db);
+        rc = sqlite_functions_register(db->db);
     if (rc != SQLITE_OK)
         return sqlite_fail(db, rc, err);
     rc = sqlite_exec(db, pragmas, err);
