@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # t_pace_daemon.sh - a daemon runs the checks of a slot that is spread as their parts begin, none
 # earlier, and each at about the same second of slots that follow each other. An engine beside it is
-# killed in the middle: nothing is lost.
+# killed in the middle: nothing is lost. One check that is slow keeps no other from its part.
 # not for coverage
-# about 75 s
+# about 220 s
 # night: it waits for slots
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 json_begins
@@ -57,6 +57,26 @@ spread() {
 as_one_lease() { spread 1000; }
 split() { spread 1; }
 
+# One check of an early part takes most of the slot.
+with_a_slow_one() {
+    a_clean_store --slot-length ${LENGTH}s
+    spread_settings 1000
+    ok "$STORE_NAME: a pace" "$P" --quiet pace 1
+    start daemon "$P" daemon
+    local key=0
+    while [ $((0x$(printf '4:slow%d' $key | sha256sum | cut -c1-2) & 63)) -gt 4 ]; do key=$((key + 1)); done
+    { echo entity_name,entity_key,job_exec,check_at,payload
+      echo slow,$key,witness,+3s,'"[""sleep 6000, done""]"'
+      seq -f 'row,%.0f,witness,+3s,"[""done""]"' $N; } >rows.csv
+    ok "$STORE_NAME: checks are asked for" "$P" --quiet enqueue --from rows.csv
+    N=$((N + 1)) ok "$STORE_NAME: all are over" wait_until 60 all_over
+    looks run_at last_run_at | grep . >looks
+    is "$STORE_NAME: none of them waited for it" "$(awk '{ print int($3 / 1000) }' looks | sort -u | wc -l)" \
+        $LENGTH
+    kill -TERM "$(pid_of daemon)"
+    join_within 20 daemon
+}
+
 killed() {
     a_clean_store --slot-length ${LENGTH}s
     spread_settings 1
@@ -75,4 +95,5 @@ killed() {
 
 on_each_store as_one_lease
 on_each_store split
+on_each_store with_a_slow_one
 on_each_store killed

@@ -92,16 +92,16 @@ static void a_check_comes_up_with_its_part(void)
 static void a_slot_that_is_one_lease_is_read_as_its_parts_begin(void)
 {
     struct leased_bucket b = { .cursor = PAGE_START };
-    leased_bucket_begin_parts(&b, 3);
+    CU_ASSERT_FALSE(leased_bucket_begin_parts(&b, 3));
     CU_ASSERT_EQUAL(b.parts, 3);
     b.cursor.id = 7;
-    leased_bucket_begin_parts(&b, 5);                   /* its page was cut: it is read on as it was begun */
+    CU_ASSERT_FALSE(leased_bucket_begin_parts(&b, 5));  /* its page was cut: it is read on as it was begun */
     CU_ASSERT_EQUAL(b.parts, 3);
     CU_ASSERT_EQUAL(b.cursor.id, 7);
     CU_ASSERT_FALSE(leased_bucket_is_in_part(&b));
     b.exhausted = true;
     CU_ASSERT_TRUE(leased_bucket_is_in_part(&b));
-    leased_bucket_begin_parts(&b, PHASES);
+    CU_ASSERT_TRUE(leased_bucket_begin_parts(&b, PHASES));
     CU_ASSERT_EQUAL(b.parts, PHASES);
     CU_ASSERT_EQUAL(b.cursor.id, INT64_MIN);
     CU_ASSERT_FALSE(b.exhausted);

@@ -89,6 +89,7 @@ struct page {
     /* the next settle leaves out rows that others hold, and finds out about the rest */
     bool skip_locked;
     bool is_of_small;           /* of the round of small tenants (run/targets.h) */
+    bool is_read_again;             /* its rows may come again: those that it holds are not run twice */
     bool dropped;               /* its lease is lost: give nothing more, believe nothing more */
     int64_t now;                /* the time that its jobs are given */
     int64_t offered_us;         /* when the pool got it */

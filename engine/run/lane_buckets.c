@@ -24,7 +24,8 @@ static int64_t rests_until(const struct lane *l, const struct leased_bucket *buc
     return pausing_rests_until(l->env->pausing, now_us(l->env));
 }
 
-int lane_parts_begun(const struct lane *l, const struct leased_bucket *bucket)
+/* How many parts of it (phases.h) may be read by now. */
+static int parts_begun(const struct lane *l, const struct leased_bucket *bucket)
 {
     if (bucket->lease.bucket != BUCKET_WHOLE_SLOT)
         return PHASES;                  /* it is a part itself */
@@ -34,7 +35,7 @@ int lane_parts_begun(const struct lane *l, const struct leased_bucket *bucket)
 /* More parts of it have begun since it was read. */
 static bool reads_on(const struct lane *l, const struct leased_bucket *bucket)
 {
-    return leased_bucket_is_in_part(bucket) && !bucket->npages && lane_parts_begun(l, bucket) > bucket->parts;
+    return leased_bucket_is_in_part(bucket) && parts_begun(l, bucket) > bucket->parts;
 }
 
 /* Its urgent checks are run, and the others begin later: by then another engine may have it. */
@@ -155,11 +156,20 @@ static int leave_those_of(const struct page *before, struct page *page)
     return n;
 }
 
+void lane_begin_parts(const struct lane *l, struct leased_bucket *bucket)
+{
+    if (!leased_bucket_begin_parts(bucket, parts_begun(l, bucket)))
+        return;
+    for (struct page *p = l->pages; p; p = p->following)
+        if (p->bucket == bucket)
+            p->is_read_again = true;
+}
+
 int lane_leave_those_read(const struct lane *l, struct page *page)
 {
     int n = 0;
     for (const struct page *p = l->pages; p; p = p->following)
-        if (p != page && p->is_of_small && p->bucket == page->bucket)
+        if (p != page && p->is_read_again && p->bucket == page->bucket)
             n += leave_those_of(p, page);
     return n;
 }

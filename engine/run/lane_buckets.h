@@ -17,8 +17,6 @@ struct leased_bucket *lane_bucket_to_finish(const struct lane *l);
 bool lane_gives_back(const struct lane *l, const struct leased_bucket *bucket);
 /* one of these; NULL: none */
 struct leased_bucket *lane_bucket_to_give_back(const struct lane *l);
-/* how many parts of it (phases.h) may be read by now */
-int lane_parts_begun(const struct lane *l, const struct leased_bucket *bucket);
 int lane_waiting_checks(const struct lane *l);              /* read, and not given to a worker yet */
 
 /* A page was read; it is appended to those of the lane. */
@@ -37,8 +35,10 @@ void lane_add_bucket(struct lane *l, struct target *t, const struct lease *lease
 void lane_bucket_over(struct lane *l, struct leased_bucket *bucket);
 /* the same, and the log says so: another engine has its lease */
 void lane_bucket_lost(struct lane *l, struct leased_bucket *bucket);
-/* Checks of this page that a page of small tenants holds were read before, and are not run again.
- * Returns how many. */
+/* Before it is read: as many parts of it as have begun. */
+void lane_begin_parts(const struct lane *l, struct leased_bucket *bucket);
+/* Checks of this page that another one holds which is read again (of small tenants, or of parts
+ * that began before) are not run again. Returns how many. */
 int lane_leave_those_read(const struct lane *l, struct page *page);
 
 /* Something of it was read, or given up: its next round begins once no lane reads checks of this

@@ -12,7 +12,7 @@
 #include "phases.h"
 #include "verdict.h"
 
-enum { NOT_BEGUN_US = 5000 };
+enum { NOT_BEGUN_US = 5000, HELD_US = 1000 * 1000 };
 
 static int64_t now_us(const struct lane *l)
 {
@@ -62,6 +62,9 @@ static void begin_open(struct lane *l)
         o->njobs = env->jobs->nnames;
     }
     l->begun = phases_of_target(env->clocks, t, now);
+    if (l->begun > t->begun)            /* a job that was held back is tried again */
+        jobs_hold_no_more(env->jobs, t->slot);
+    t->begun = l->begun;
     o->left_out = target_left_out(t) | buckets_from(l->begun);
     o->urgent = t->round == READ_URGENT;
     o->asks_urgent = target_may_have_rounds(t);
@@ -90,25 +93,29 @@ static void none_left(struct lane *l, struct target *t)
         end_opening(l, t);
 }
 
-/* The next part of it begins later. By then what was committed late into the others is there, and a
- * job that was held back is tried again. */
-static void wait_for_part(struct lane *l, struct target *t)
+/* The next part of it begins later. By then what was committed late into the others is there.
+ * Another engine that has a slot as one lease gives it back before that. */
+static void wait_for_part(struct lane *l, struct target *t, bool is_held)
 {
     const struct lane_env *env = l->env;
+    int64_t now = now_us(l), until = phase_begins_us(env->clocks, t, l->begun, now);
+    if (is_held && until > now + HELD_US)
+        until = now + HELD_US;
     t->first_open = false;
-    jobs_hold_no_more(env->jobs, t->slot);
-    targets_wait(env->targets, t, phase_begins_us(env->clocks, t, l->begun, now_us(l)));
+    t->skipped_buckets = 0;
+    targets_wait(env->targets, t, until);
 }
 
 /* None of those that it asked for, which were those that have begun. A command leaves the others to
  * the call after it. */
 static void none_left_yet(struct lane *l, struct target *t, const struct store_open_slot *o)
 {
-    bool is_in_part = l->begun < PHASES && o->state == SLOT_OPEN;
+    bool is_there = o->state == SLOT_OPEN || o->ntaken || o->nheld;
+    bool is_in_part = l->begun < PHASES && is_there;
     if (is_in_part && t->round == READ_URGENT)
         return;                         /* that has just begun, and goes over all */
     if (is_in_part && t->round == READ_ALL && l->env->patient)
-        wait_for_part(l, t);
+        wait_for_part(l, t, o->split == 1 && t->held_by_others);
     else
         none_left(l, t);
 }
@@ -309,7 +316,7 @@ static void begin_read(struct lane *l)
     r->lease = bucket->lease;
     leased_bucket_follow_round(bucket);
     if (bucket->reads == READ_ALL) {
-        leased_bucket_begin_parts(bucket, lane_parts_begun(l, bucket));
+        lane_begin_parts(l, bucket);
         r->parts = bucket->parts;
     }
     r->after = *leased_bucket_cursor(bucket);
@@ -421,7 +428,7 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
         skip_for_want_of_memory(l, bucket);
         return;
     }
-    page->is_of_small = bucket->reads == READ_SMALL;
+    page->is_of_small = page->is_read_again = bucket->reads == READ_SMALL;
     lane_add_page(l, bucket, page);
     if (bucket->reads == READ_ALL)
         bucket->nread -= lane_leave_those_read(l, page);
@@ -493,6 +500,8 @@ static void begin_finish(struct lane *l)
         f->njobs = l->env->jobs->nnames;
     }
     f->counts = bucket->counts;
+    if (bucket->lease.bucket == BUCKET_WHOLE_SLOT && bucket->target->counts.late_us > f->counts.late_us)
+        f->counts.late_us = bucket->target->counts.late_us;     /* under leases that were given back */
     FAILPOINT("before-finish");
     lane_send(l, &f->call);
 }
@@ -561,6 +570,8 @@ static void begin_give_back(struct lane *l)
         struct leased_bucket *bucket = l->buckets[i];
         if (bucket->target != first->target || !lane_gives_back(l, bucket))
             continue;
+        if (leased_bucket_is_in_part(bucket))
+            bucket->counts.locked = 0;  /* the next part counts them */
         l->leases[l->ngiven_back] = bucket->lease;
         l->given_back[l->ngiven_back++] = bucket;
         pass_counts_add(&l->given_back_counts, &bucket->counts);

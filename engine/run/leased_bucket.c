@@ -39,15 +39,16 @@ bool leased_bucket_is_in_part(const struct leased_bucket *b)
     return b->reads == READ_ALL && b->exhausted && b->parts > 0 && b->parts < PHASES;
 }
 
-void leased_bucket_begin_parts(struct leased_bucket *b, int begun)
+bool leased_bucket_begin_parts(struct leased_bucket *b, int begun)
 {
-    if (leased_bucket_is_in_part(b)) {
+    bool anew = leased_bucket_is_in_part(b);
+    if (anew) {
         b->cursor = (struct page_cursor)PAGE_START;
         b->exhausted = false;
-        b->parts = 0;
     }
-    if (!b->parts)
+    if (anew || !b->parts)
         b->parts = begun;
+    return anew;
 }
 
 bool leased_bucket_is_parked(const struct leased_bucket *b)

@@ -61,9 +61,9 @@ void leased_bucket_skip_rest(struct leased_bucket *b);
 
 /* All that has begun is read, but there are parts that have not. */
 bool leased_bucket_is_in_part(const struct leased_bucket *b);
-/* Before it is read: `begun` parts may be. When they are more than before, it is read from its
- * beginning, where no check is left that is under way. */
-void leased_bucket_begin_parts(struct leased_bucket *b, int begun);
+/* Before it is read: `begun` parts may be. True: those before were read, and it is read once more
+ * from its beginning. */
+bool leased_bucket_begin_parts(struct leased_bucket *b, int begun);
 
 /* It has no more checks of this round, which goes on and is not the last. */
 bool leased_bucket_is_parked(const struct leased_bucket *b);

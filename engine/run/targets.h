@@ -31,6 +31,7 @@ struct target {
     bool only_urgent;
     uint64_t buckets_of_round;      /* a bit each: those that this round has been over */
     int64_t began_us;               /* monotonic */
+    int begun;                      /* so many parts of it had begun when it was opened last (phases.h) */
     bool is_opening;                /* a lane is opening it and its split is not known yet */
     bool exhausted;                 /* nothing of it can be taken any more */
     /* It was not done yet when it was opened: its buckets that are done were emptied just now, and

@@ -30,7 +30,7 @@ static struct guard_input input_of(const struct lane_env *env, const struct page
         .now = page->now,
         .check_count = c->check_count,
         .failure_count = c->failure_count,
-        .deferred_at = c->deferred_at <= page->now ? c->deferred_at : 0,
+        .deferred_at = c->deferred_at > c->next_check_at ? 0 : c->deferred_at,
         .is_recurring = check_recurs(c),
         .slot = c->next_check_at,
         .phase_s = phase_of_check_s(env->clocks, c),
