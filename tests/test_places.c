@@ -328,6 +328,51 @@ static void nothing_else_runs_beside_a_run_whose_place_is_lost(void)
     end();
 }
 
+/* Its worker had begun a batch with it, and was ended in the middle. */
+static void what_comes_back_unrun_when_its_place_is_lost_waits_for_another(void)
+{
+    begin();
+    struct page *page = PAGE("a", "a");
+    take(1, 1);
+    page_give(page, 0);
+    renew(true, false);
+    places_take_back(p, places_next_lost(p));
+    page_return(page, 0);
+    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_KEYED);
+    CU_ASSERT_TRUE(page->has_freed_places);
+    CU_ASSERT_FALSE(places_due(p, PLACES_TAKE, now + SECOND));
+    places_collect(p, page);
+    CU_ASSERT_TRUE(places_hold_nothing(p));
+    CU_ASSERT_EQUAL(take(1, 1), 1);
+    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_WAITING);
+    CU_ASSERT_EQUAL(page->checks[1].state, CHECK_KEYED);
+    page_give(page, 0);
+    page_return(page, 0);
+    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_WAITING);
+    drop(page);
+    end();
+}
+
+/* The worker had not begun it: it comes back while it is taken back. */
+static void what_is_cut_when_its_place_is_lost_waits_for_another(void)
+{
+    begin();
+    struct page *page = PAGE("a");
+    take(1, 1);
+    page_give(page, 0);
+    renew(true, false);
+    struct keyed_check *k = places_next_lost(p);
+    page_return(page, 0);
+    places_take_back(p, k);
+    places_collect(p, page);
+    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_KEYED);
+    CU_ASSERT_TRUE(places_hold_nothing(p));
+    CU_ASSERT_EQUAL(take(1, 1), 1);
+    CU_ASSERT_EQUAL(page->checks[0].state, CHECK_WAITING);
+    drop(page);
+    end();
+}
+
 static void a_run_of_a_page_that_is_dropped_keeps_its_place(void)
 {
     begin();
@@ -467,6 +512,8 @@ static const struct test tests[] = {
     TEST(a_take_that_fails_is_made_again),
     TEST(a_check_whose_place_is_lost_waits_for_another),
     TEST(nothing_else_runs_beside_a_run_whose_place_is_lost),
+    TEST(what_comes_back_unrun_when_its_place_is_lost_waits_for_another),
+    TEST(what_is_cut_when_its_place_is_lost_waits_for_another),
     TEST(a_run_of_a_page_that_is_dropped_keeps_its_place),
     TEST(a_place_that_does_not_last_is_renewed_for_longer_first),
     TEST(trust_begins_with_the_sending_of_the_oldest),

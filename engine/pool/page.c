@@ -254,7 +254,11 @@ static void wait_first(struct page *p, int index)
 
 void page_return(struct page *p, int index)
 {
-    wait_first(p, index);
+    const struct keyed_check *keyed = p->checks[index].keyed;
+    if (keyed && keyed->has_lost_place)
+        move(p, index, CHECK_KEYED);
+    else
+        wait_first(p, index);
 }
 
 struct keyed_check *page_hold(struct page *p, int index)

@@ -64,6 +64,7 @@ struct keyed_check {
     TAILQ_ENTRY(keyed_check) in_queue;
     /* under which it may run, from when it was admitted until somebody has seen that it is over */
     struct place *place;
+    bool has_lost_place;        /* others may have that place: what comes back unrun is held again */
 };
 
 struct page {
@@ -119,7 +120,8 @@ bool page_is_unrun(const struct page *p, int index);
 enum page_kinds { PAGE_ALL, PAGE_DELIVERIES, PAGE_OTHERS };
 int page_next(struct page *p, int job, enum page_kinds kinds);
 void page_give(struct page *p, int index);
-void page_return(struct page *p, int index);        /* given, but not started: it waits again */
+/* given, but not started, or not to its end: it waits again; for a place, if it has lost its own */
+void page_return(struct page *p, int index);
 
 /* Its answer is in `settlement`. From given (a worker answered), or keyed or waiting (the engine
  * decided without a worker). */

@@ -268,12 +268,27 @@ static bool may_run(const struct keyed_check *k)
     return state == CHECK_WAITING || state == CHECK_GIVEN;
 }
 
+/* It is held again, as others may have its place. */
+static void waits_again(struct places *p, struct keyed_check *k)
+{
+    struct place *place = k->place;
+    k->place = NULL;
+    k->has_lost_place = false;
+    place->check = NULL;
+    enqueue(k, place->key, true);
+    set_free(p, place);
+}
+
 void places_collect(struct places *p, struct page *page)
 {
     page->has_freed_places = false;
     for (int i = 0; i < page->rows.n; i++) {
         struct keyed_check *k = page->checks[i].keyed;
-        if (k && k->place && !may_run(k))
+        if (!k || !k->place || may_run(k))
+            continue;
+        if (page->checks[i].state == CHECK_KEYED)
+            waits_again(p, k);
+        else
             check_is_over(p, k->place);
     }
 }
@@ -497,6 +512,7 @@ struct keyed_check *places_next_lost(struct places *p)
         if (place->state != PLACE_LOST || place->is_told)
             continue;
         place->is_told = true;
+        place->check->has_lost_place = true;
         return place->check;
     }
     return NULL;
@@ -504,15 +520,12 @@ struct keyed_check *places_next_lost(struct places *p)
 
 void places_take_back(struct places *p, struct keyed_check *k)
 {
-    struct place *place = k->place;
-    if (!place || k->page->checks[k->index].state != CHECK_WAITING)
+    enum check_state state = (enum check_state)k->page->checks[k->index].state;
+    if (!k->place || (state != CHECK_WAITING && state != CHECK_KEYED))
         return;
-    struct place_key *key = place->key;
-    k->place = NULL;
-    place->check = NULL;
-    page_hold_again(k);
-    enqueue(k, key, true);
-    set_free(p, place);
+    if (state == CHECK_WAITING)
+        page_hold_again(k);
+    waits_again(p, k);
 }
 
 int64_t places_trust_until_us(const struct places *p)
