@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../../engine/rules/slot.h"
+#include "phase_rules.h"
 
 /* SLACK_S: what an engine's clock may differ from the database's, and the time of a settle. LONG_S:
  * in slots of this length, what begins in time in a world without faults ends before its slot.
@@ -150,6 +151,7 @@ static void note_run(struct world *w, struct last_runs *last, const struct renew
         return;
     last->run[r->key].began_us = checker_run(w, r->record->run)->began_us;
     last->run[r->key].least_us = (r->rule->period_s - bias_s(r->rule)) * SECOND_US;
+    last->run[r->key].phase_us = phase_rules_s(w, r->key, r->record->slot) * SECOND_US;
 }
 
 /* What an application asked for meanwhile, or an effect of the same settle, is not the rule's. */
@@ -208,6 +210,13 @@ static void what_is_unfound_runs_at_a_time_of_its_rule(struct world *w, const st
 
 /* ---- not early ---- */
 
+/* With the pace its part of the slot is gone, too: once, a check comes sooner by that. */
+static int64_t least_us(const struct world *w, const struct last_run *last)
+{
+    bool pace_has_ended = w->shape.pace_ends_us && w->now_us >= w->shape.pace_ends_us;
+    return pace_has_ended ? last->least_us - last->phase_us : last->least_us;
+}
+
 /* `every` counts from the end of the last run, here from its beginning. One that was pulled forward
  * is early on purpose. */
 void recurrence_rules_run_begins(struct world *w, const struct last_runs *last, const struct run *run)
@@ -217,7 +226,7 @@ void recurrence_rules_run_begins(struct world *w, const struct last_runs *last, 
         what_is_unfound_runs_at_a_time_of_its_rule(w, run);
     if (!schedule_of(w->db, run->key) || !w->shape.prompt || last->run[run->key].id != run->id)
         return;
-    int64_t early_us = last->run[run->key].began_us + last->run[run->key].least_us - w->now_us;
+    int64_t early_us = last->run[run->key].began_us + least_us(w, &last->run[run->key]) - w->now_us;
     if (early_us > 100 * MS_US && v->next_at >= v->first_at)
         world_violate(w, "schedule %d runs %lld ms earlier than its period and bias allow", run->key,
                       (long long)early_us / 1000);

@@ -5,9 +5,15 @@
 #include "checker.h"
 #include "db.h"
 
-/* Of each schedule, the last run by an `every`, and the check that waits since. */
+/* The last run by an `every`: the check that waits since, the least time from its beginning to the
+ * next, and how long after its slot its part of that began. */
+struct last_run {
+    int64_t id, began_us, least_us, phase_us;
+};
+
+/* Of each schedule. */
 struct last_runs {
-    struct { int64_t id, began_us, least_us; } run[SCHEDULES_MAX];
+    struct last_run run[SCHEDULES_MAX];
 };
 
 /* Before a transaction takes effect. */
