@@ -72,8 +72,9 @@ one_slot() {
     counts_agree first second third
     each_check_once
     at_least "the slot was shared" "$(q "SELECT count(DISTINCT engine) FROM {slot_pass} WHERE pass > 0")" 2
-    # An engine that looks at the slot for long, and has begun before a bucket was leased to another,
-    # may take that bucket when it is over: it finds nothing there, and says so in another pass.
+    # An engine that looks at the slot for long, and has begun before a bucket was leased to
+    # another, may take that bucket when it is over: it finds nothing there, and says so in another
+    # pass.
     is "the slot was split into 64, each run to its end once" \
         "$(q "SELECT count(*), count(DISTINCT bucket), max(pass), min(bucket), max(bucket)
               FROM {slot_pass} WHERE pass > 0 AND run > 0")" "64|64|1|0|63"
