@@ -10,9 +10,10 @@
 #   refused WHAT BEGIN END WORDS    a whole case: e0 and e1 are in the middle of their work, BEGIN
 #                                   is called, both must say WORDS, HOLD_S pass, END is called; they
 #                                   must start nothing from then on (or from the end of the trust
-#                                   window on, with LENIENT=1), try again at growing pauses, and go
-#                                   on afterwards, without a restart, with what is left and with new
-#                                   work
+#                                   window on, with LENIENT=1; or from the last line that matches
+#                                   SETTLE on, as a renewal may go well for as long as that comes),
+#                                   try again at growing pauses, and go on afterwards, without a
+#                                   restart, with what is left and with new work
 
 declare -A WORDS_FROM=()            # engine -> line of its log from which on words count
 forget_messages() {
@@ -20,7 +21,15 @@ forget_messages() {
 }
 told() { tail -n "+${WORDS_FROM[$1]:-1}" "$CASE/$1.err" | grep -E "$2"; }
 has_logged() { [ -n "$(told "$1" "$2")" ]; }
-logged_us() { local line; line=$(told "$1" "$2" | head -1); date -d "${line%% *}" +%s%6N; }
+us_of() { date -d "${1%% *}" +%s%6N; }
+logged_us() { us_of "$(told "$1" "$2" | head -1)"; }
+# refused_from_us NAME WORDS: the first line with WORDS, or the last one with SETTLE if that is later
+refused_from_us() {
+    local first last=0
+    first=$(logged_us "$1" "$2")
+    [ -z "${SETTLE:-}" ] || ! has_logged "$1" "$SETTLE" || last=$(us_of "$(told "$1" "$SETTLE" | tail -1)")
+    echo $((first > last ? first : last))
+}
 
 starts() {
     awk -F'\t' -v e="${1:+$(engine_pid "$1")}" -v from="$2" \
@@ -61,7 +70,8 @@ refused() {
     ok "$CASE_NAME: $what: it is over" "$end"
     fault_ends "$what" store
     for name in e0 e1; do
-        from=$(($(logged_us "$name" "$words") + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
+        from=$(refused_from_us "$name" "$words")
+        from=$((from + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
         is "$CASE_NAME: $what: $name starts nothing from then on" "$(starts "$name" "$from" "$ended")" 0
         at_most "$CASE_NAME: $what: $name tries again at growing pauses" \
             "$(told "$name" "$words" | wc -l)" $((2 * tries))
