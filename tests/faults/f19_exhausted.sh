@@ -58,7 +58,8 @@ locks() {
     # A settle may be refused while there is still room for the locks of a renewal, which brings
     # back the trust in a lease; and the renewals of one connection may be refused before those of
     # the other.
-    SETTLE='cannot settle a page: out of shared memory' refused "all locks are taken" all_locks hog_is_gone 'cannot renew leases.*out of shared memory'
+    SETTLE='cannot settle a page: out of shared memory' refused "all locks are taken" all_locks \
+        hog_is_gone 'cannot renew leases.*out of shared memory'
     EPSILON_MS=20000 verdict F19
 }
 

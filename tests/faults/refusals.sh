@@ -23,7 +23,8 @@ told() { tail -n "+${WORDS_FROM[$1]:-1}" "$CASE/$1.err" | grep -E "$2"; }
 has_logged() { [ -n "$(told "$1" "$2")" ]; }
 us_of() { date -d "${1%% *}" +%s%6N; }
 logged_us() { us_of "$(told "$1" "$2" | head -1)"; }
-# refused_from_us NAME WORDS: the first line with WORDS, or the last one with SETTLE if that is later
+# refused_from_us NAME WORDS: when the first line with WORDS was written, or the last one with
+# SETTLE if that is later
 refused_from_us() {
     local first last=0
     first=$(logged_us "$1" "$2")
