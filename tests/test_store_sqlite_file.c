@@ -247,6 +247,39 @@ static void a_damaged_file_is_named_and_not_written_to(void)
     SAYS(litefx.path);
 }
 
+/* Makes the first page of checks one that cannot be read. */
+static void damage_a_page(void)
+{
+    static const char noise[8] = "\xee\xee\xee\xee\xee\xee\xee";
+    int page = atoi(litefx_look("SELECT pageno FROM dbstat WHERE name = 'prescient_future_job' "
+                                "AND pagetype = 'leaf' ORDER BY path LIMIT 1"));
+    CU_ASSERT_FATAL(page > 1);
+    store_free(litefx.st);
+    int fd = open(litefx.path, O_WRONLY | O_CLOEXEC);
+    CU_ASSERT_EQUAL(pwrite(fd, noise, sizeof noise, (page - 1) * 4096L), (ssize_t)sizeof noise);
+    close(fd);
+    litefx.st = litefx_connect(litefx.url, (struct store_options){ 0 });
+}
+
+/* The look for small tenants reads the rows themselves. */
+static void a_slot_with_a_damaged_page_is_opened(void)
+{
+    static const unsigned char owner[STORE_OWNER_SIZE] = "engine number 1";
+    litefx_begin();
+    RC_IS(100, litefx_load(litefx.st, 0, 100));
+    damage_a_page();
+    struct store_open_slot o = STORE_OPEN_SLOT_INIT;
+    o.slot = SLOT;
+    o.owner = owner;
+    o.lease_s = 60;
+    o.want = 1;
+    o.split_at = 1000;
+    o.asks_small = true;
+    RC_IS(0, store_do(litefx.st, &o.call));
+    CU_ASSERT(o.ntaken == 1 && o.state == SLOT_OPEN && o.small_buckets == 0);
+    SQL_IS("1", "SELECT count(*) FROM prescient_slot_lease");
+}
+
 /* The table as somebody may leave it who has switched its constraints off. */
 static void loosen(void)
 {
@@ -335,6 +368,7 @@ static const struct test tests[] = {
     TEST(a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done),
     TEST(a_full_disk_loses_nothing_that_was_acknowledged),
     TEST(a_damaged_file_is_named_and_not_written_to),
+    TEST(a_slot_with_a_damaged_page_is_opened),
     TEST(a_row_that_no_check_can_be_is_left_out_and_told),
     TEST(damaged_rows_alone_are_not_read_for_ever),
     TEST(what_is_no_database_is_said_to_be_none),

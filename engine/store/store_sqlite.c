@@ -66,7 +66,7 @@ static const struct {
     int (*run)(struct sqlite_store *db, struct store_call *call);
     bool writes;
 } calls[STORE_OPS] = {
-    [STORE_HELLO] = { sqlite_hello, false },          [STORE_OPEN_SLOT] = { sqlite_open_slot, true },
+    [STORE_HELLO] = { sqlite_hello, false },          [STORE_OPEN_SLOT] = { sqlite_open_slot, false },
     [STORE_RENEW] = { sqlite_renew, true },           [STORE_READ_PAGE] = { sqlite_read_page, false },
     [STORE_SETTLE] = { sqlite_settle, true },         [STORE_FINISH] = { sqlite_finish, true },
     [STORE_RELEASE] = { sqlite_release, true },       [STORE_RELOOK] = { sqlite_relook, true },

@@ -169,25 +169,22 @@ static int look_and_take(struct sqlite_store *db, struct store_open_slot *req, s
     return wanted && req->want > 0 ? take_lease(db, req) : 0;
 }
 
-/* The slot is one lease, which the first bit stands for. A damaged block keeps this look from its
- * rows, and not the reads before it. */
-static int look_for_small(struct sqlite_store *db, struct store_open_slot *req)
+/* The slot is one lease, which the first bit stands for. The look reads the rows themselves, and a
+ * transaction that has met a damaged page cannot be committed. So it comes after that of the lease,
+ * and what keeps it from its answer keeps nobody from running the slot. */
+static void look_for_small(struct sqlite_store *db, struct store_open_slot *req)
 {
     struct sqlite_has_small_out row = { 0 };
     struct sqlite_has_small_in in = { .slot = req->slot, .look = SQLITE_SMALL_LOOK };
     struct sqlite_is_slow_out slow = { .yes = true };
-    struct err err = { 0 };
+    struct err err;
     if (!req->asks_small || !req->ntaken)
-        return 0;
+        return;
+    err_clear(&err);
     int rc = req->if_slow ? sqlite_ask(db, &err, STATEMENT_IS_SLOW, &slow, NULL) : 0;
     if (rc >= 0 && slow.yes)
         rc = sqlite_ask(db, &err, STATEMENT_HAS_SMALL, &row, &in);
-    if (rc < 0 && err.reason != ERR_REASON_DAMAGED) {
-        req->call.err = err;
-        return rc;
-    }
     req->small_buckets = rc >= 0 && row.yes;
-    return 0;
 }
 
 /* Whether the slot may be opened: it has begun, or is that of a pause that was resumed. No time
@@ -202,9 +199,9 @@ static int has_begun(struct sqlite_store *db, const struct store_open_slot *req,
     return rc < 0 ? rc : row.yes;
 }
 
-int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
+static int open_slot(struct sqlite_store *db, struct store_open_slot *req)
 {
-    struct store_open_slot *req = (struct store_open_slot *)call;
+    struct err *err = &req->call.err;
     struct slot_look look = { 0 };
     req->split = 1;
     req->has_urgent = false;            /* one lease, whose pages are in the order of priorities */
@@ -213,18 +210,32 @@ int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
     req->ntaken = req->nheld = 0;
     req->clock_us = sqlite_clock_us(db);
     req->not_begun = false;
-    int rc = has_begun(db, req, &call->err);
+    int rc = has_begun(db, req, err);
     if (rc < 0)
         return rc;
     req->not_begun = !rc;
     if (req->not_begun)
-        return err_set(&call->err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
+        return err_set(err, ERR_BUSY, "slot %lld has not begun by this machine's clock",
                        (long long)req->slot);
     rc = look_and_take(db, req, &look);
-    rc = rc < 0 ? rc : look_for_small(db, req);
     req->state = look.closed && !req->ntaken ? SLOT_CLOSED : SLOT_RELOOK;
     if (!look.done)
         req->state = SLOT_OPEN;
+    return rc;
+}
+
+int sqlite_open_slot(struct sqlite_store *db, struct store_call *call)
+{
+    struct store_open_slot *req = (struct store_open_slot *)call;
+    int rc = sqlite_begin(db, &call->err);
+    if (rc < 0)
+        return rc;
+    rc = open_slot(db, req);
+    if (rc < 0)
+        return rc;
+    rc = sqlite_commit(db, &call->err);
+    if (rc == 0)
+        look_for_small(db, req);
     return rc;
 }
 
