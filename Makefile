@@ -54,7 +54,7 @@ CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(PLACED) $(PROTECT) $(INST
   $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-no-pie,-pie) $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 # The program loads libpq when it needs it (engine/pg/libpq.h); bench and tests call more of it.
-LIBS := $(shell pkg-config --libs $(filter-out libpq,$(PKGS))) -ldl -lm
+LIBS := $(shell pkg-config --libs $(filter-out libpq,$(PKGS))) -lhttp_parser -ldl -lm
 LIBPQ := $(shell pkg-config --libs libpq)
 
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
