@@ -32,10 +32,10 @@ if ! command -v systemd-analyze >/dev/null; then
     echo "# no systemd-analyze here (package systemd): the units are not checked"
     exit 0
 fi
-for unit in "$ETC"/*.service "$ETC"/*.timer; do
+for unit in "$ETC"/*.service "$ETC"/*.timer "$ETC"/*.socket; do
     sed "s|/usr/local/bin/prescient|$P|; /^User=/d; /^Group=/d" "$unit" >"${unit##*/}"
 done
-ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer
+ok "systemd accepts the units" systemd-analyze --man=no verify ./*.service ./*.timer ./*.socket
 
 # What systemd makes of their sandboxes, from 0 (nothing is open) to 10. Older ones cannot say it of
 # a file.

@@ -32,7 +32,9 @@ an_order_waits() { prescient --quiet enqueue orders 42 unshipped_order +3h >/dev
 # Those that stay are ended as an operator ends them. doctor warns of a store in which no pass was.
 run_example() {
     case $1 in
-    "prescient daemon" | *--follow) timeout -s TERM 1 bash -c "exec $1"; [ $? = 124 ] ;;
+    # not at a port that somebody else may have
+    "prescient serve") PRESCIENT_LISTEN=unix:example.sock timeout -s TERM 1 bash -c "exec $1"; [ $? = 124 ] ;;
+    "prescient daemon" | "prescient serve "* | *--follow) timeout -s TERM 1 bash -c "exec $1"; [ $? = 124 ] ;;
     "prescient doctor") bash -c "$1"; [ $? -le 1 ] ;;
     *) timeout 60 bash -c "$1" ;;
     esac

@@ -241,7 +241,7 @@ static void put_any_value(const struct setting_row *row, FILE *out, uint64_t *ra
     case SETTING_DURATION_S: fprintf(out, "%lld", (long long)((number + 999999) / 1000000)); break;
     case SETTING_WORD: fprintf(out, "\"%s\"", row->words[n % count_words(row->words)]); break;
     case SETTING_MINUTES: fprintf(out, "[%d, %d]", (int)(n % 30), (int)(30 + n / 64 % 30)); break;
-    default: fputs("\"x\"", out); break;
+    default: fputs(!row->accepts || row->accepts("x") ? "\"x\"" : "\"/x\"", out); break;
     }
 }
 

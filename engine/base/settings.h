@@ -92,6 +92,11 @@ struct settings {
     int32_t history_days_ahead;
     const char *notify;             /* a channel: who waits for events is told; NULL: nobody is */
     const char *log_level, *log_format;
+    /* serve */
+    const char *listen;             /* "127.0.0.1:8080", "unix:PATH" */
+    const char *base_path;          /* what paths begin with: "/prescient"; NULL: nothing */
+    const char **http_hosts;        /* names that it answers to, beside loopback addresses */
+    int nhttp_hosts;
     /* jobs */
     const char **plugin_dirs;
     int nplugin_dirs;

@@ -45,6 +45,19 @@ static bool is_plugin_name(const char *text)
     return is_printable(text) && !strchr(text, '/') && *text != '.';
 }
 
+/* Of what stands in a target as it is. */
+static bool is_base_path(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    return text[0] == '/' && text[strspn(text, plain)] == '\0' && text[strlen(text) - 1] != '/' &&
+           !strstr(text, "//");
+}
+
+static bool is_host_name(const char *text)
+{
+    return is_printable(text) && !strpbrk(text, " :/");
+}
+
 static bool is_part_of_a_day(int64_t us)       /* as rules/slot.h has it */
 {
     return DAY % us == 0;
@@ -176,6 +189,20 @@ const struct setting_row settings_rows[] = {
     { "log_format", SETTING_WORD, AT(log_format), .default_text = "text", .words = words_log_format,
       .help = "How: as text, or an object of JSON a line, with time, level, role, pid and message.\n"
               "Text has no time where systemd's journal reads it, which is given the level as a priority." },
+
+    { "listen", SETTING_TEXT, AT(listen), .default_text = "127.0.0.1:8080", .min = 1, .max = 200,
+      .section = "The HTTP server (prescient serve)", .accepts = is_printable,
+      .expected = "an address with a port (127.0.0.1:8080, [::1]:8080) or unix:PATH",
+      .help = "Where prescient serve listens: an address with a port, or unix:PATH. Only a loopback address "
+              "or a\nsocket file: who reaches it may do all that it can." },
+    { "base_path", SETTING_TEXT, AT(base_path), .min = 2, .max = 200, .accepts = is_base_path,
+      .expected = "a path such as \"/prescient\": it begins with / and does not end with it",
+      .help = "What the paths of its requests begin with, behind a proxy that passes them on as they are." },
+    { "http_hosts", SETTING_TEXTS, AT(http_hosts), .count = offsetof(struct settings, nhttp_hosts),
+      .default_text = "localhost", .min = 1, .max = 255, .accepts = is_host_name,
+      .expected = "names of hosts, without a port",
+      .help = "Names in the header Host that it answers to, beside localhost and loopback addresses: those "
+              "by\nwhich a proxy is reached that passes the header on." },
 
     { "plugin_dirs", SETTING_TEXTS, AT(plugin_dirs), .count = offsetof(struct settings, nplugin_dirs),
       .default_text = PLUGIN_DIR, .min = 1, .max = 4095, .accepts = is_printable, .section = "Jobs",

@@ -1,0 +1,78 @@
+/* prescient serve - answers other programs over HTTP. */
+#include <unistd.h>
+
+#include "../http/listen.h"
+#include "../http/server.h"
+#include "app.h"
+
+static int serve_main(struct app *app, const struct args *args);
+
+static const struct command_option options[] = {
+    { "listen", 'l', "ADDRESS", "where: 127.0.0.1:8080, [::1]:8080 or unix:PATH (the setting listen)" },
+    { 0 }
+};
+
+const struct command cmd_serve = {
+    .name = "serve", .group = COMMAND_RUNNING,
+    .args = "",
+    .help = "answer other programs over HTTP",
+    .more = "GET /liveness says whether it is there, and asks no store; GET /readiness whether the store can "
+            "be asked (503: it cannot).\n"
+            "Stays in the foreground; logs to stderr. On TERM or INT it takes no new connection, answers "
+            "what it has read, and ends within stop_timeout; a second signal ends it at once.\n"
+            "Who reaches it may do all that it can: it listens on loopback addresses and socket files alone.",
+    .examples = "prescient serve\nprescient serve --listen unix:http.sock",
+    .options = options,
+    .main = serve_main,
+    .role = "prescient_reader",
+};
+
+/* The socket of systemd, else the one that is asked for. */
+static int open_socket(const char *wanted, struct listen_address *address, struct err *err)
+{
+    char text[LISTEN_TEXT];
+    int fd, rc = listen_inherit(address, &fd, err);
+    if (rc == 0 && fd < 0)
+        rc = listen_parse(wanted, address, err);
+    if (rc < 0)
+        return rc;
+    if (address->is_local)
+        return fd >= 0 ? fd : listen_open(address, err);
+    if (fd >= 0)
+        close(fd);
+    return err_set(err, ERR_INPUT,
+                   "listen: %s is no loopback address, and who reaches it may do all that it can; put a "
+                   "proxy in front that asks for a password", listen_text(address, text));
+}
+
+/* A store that can never be opened is told at once; one that is away is waited for. */
+static int check_store(struct app *app, struct err *err)
+{
+    struct store *st = app_store_new(app, err);
+    store_free(st);
+    return st ? 0 : err->code;
+}
+
+static int serve_main(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    struct listen_address address;
+    struct supervisor supervisor;
+    char text[LISTEN_TEXT];
+    if (app->now)
+        return app_usage(app, "--now: a server has no virtual time");
+    if (check_store(app, &err) < 0)
+        return app_fail(app, &err);
+    int fd = open_socket(args_has(args, 'l') ? args_text(args, 'l') : app->settings.listen, &address, &err);
+    if (fd < 0)
+        return app_fail(app, &err);
+    supervisor_open(&supervisor);
+    log_info(&app->log, "prescient %s answers at %s", VERSION, listen_text(&address, text));
+    supervisor_status(&supervisor, "answers at %s", text);
+    int rc = server_run(&(struct server_options){
+        .settings = &app->settings, .log = &app->log, .role = app->command->role, .listen_fd = fd,
+        .supervisor = &supervisor,
+    }, &err);
+    supervisor_close(&supervisor);
+    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+}

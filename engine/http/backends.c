@@ -1,0 +1,423 @@
+/* backends.c - see backends.h. */
+#include "backends.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "route.h"
+
+#define S INT64_C(1000000)
+/* One that ended is started again after this time, counted from when it had begun. */
+#define RESTART_US (1 * S)
+/* What a question may wait for its turn. */
+#define TURN_US (30 * S)
+/* Beyond the time that the store has for a call: it may try several hosts. */
+#define SLACK_US (120 * S)
+
+enum {
+    PIECE = 64 * 1024,
+    /* bytes of questions that are asked together, so that no message has to wait for long */
+    TOGETHER = 1024 * 1024,
+    READS_MAX = EXCHANGE_BYTES_MAX / PIECE + 2,         /* of the last message of one that has ended */
+};
+
+static int64_t now_us(const struct backends *b)
+{
+    return clock_mono_us(b->o.clock);
+}
+
+void backends_init(struct backends *b, const struct backends_options *options)
+{
+    *b = (struct backends){ .o = *options };
+    b->reads.end = &b->reads.first;
+    b->writes.end = &b->writes.first;
+    for (int i = 0; i < BACKENDS; i++) {
+        b->all[i].all = b;
+        b->all[i].sock = -1;
+        b->all[i].writes = i == 0;
+    }
+}
+
+bool backends_have(const struct backends *b, const void *pointer)
+{
+    const struct backend_process *p = pointer;
+    return p >= b->all && p < b->all + BACKENDS;
+}
+
+/* ---- the processes ---- */
+
+/* Its parent decides when it ends: signals to the whole group are not for it. Killed at any moment,
+ * it loses nothing that was promised. */
+static void become_backend(struct backends *b, int sock, pid_t parent)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    b->o.in_child(b->o.ctx);
+    for (int i = 0; i < BACKENDS; i++)
+        if (b->all[i].sock >= 0)
+            close(b->all[i].sock);
+    _exit(backend_run(b->o.settings, b->o.log, b->o.role, sock));
+}
+
+static void start_later(struct backend_process *p)
+{
+    agenda_set(p->all->o.agenda, &p->alarm, p->began_us + RESTART_US);
+}
+
+static bool watch(struct backend_process *p, int op, uint32_t wants)
+{
+    struct epoll_event event = { .events = wants, .data.ptr = p };
+    p->wants = wants;
+    return epoll_ctl(p->all->o.epoll, op, p->sock, &event) == 0;
+}
+
+static void start(struct backend_process *p)
+{
+    struct backends *b = p->all;
+    int pair[2];
+    pid_t parent = getpid();
+    p->began_us = now_us(b);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+        start_later(p);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(pair[0]);
+        become_backend(b, pair[1], parent);
+    }
+    close(pair[1]);
+    p->sock = pair[0];
+    p->pid = pid < 0 ? 0 : pid;
+    if (pid > 0 && watch(p, EPOLL_CTL_ADD, EPOLLIN))
+        return;
+    log_warn(b->o.log, "a process that asks the store cannot be started; it is tried again");
+    close(p->sock);
+    p->sock = -1;
+    start_later(p);
+}
+
+void backends_start(struct backends *b)
+{
+    for (int i = 0; i < BACKENDS; i++)
+        start(&b->all[i]);
+}
+
+enum asked_rc { WAS_ASKED, WAS_NOT_ASKED };
+
+static const char *const refusals[2][2] = {
+    [WAS_ASKED] = { "the server has lost this question; ask again",
+                    "the server does not know what has become of this; send it again with its uniqid, so "
+                    "that it is done once" },
+    [WAS_NOT_ASKED] = { "there is no memory for this question just now; ask again later",
+                        "there is no memory for this just now, and nothing was done; send it again later" },
+};
+
+static void refuse_asked(struct backend_process *p, enum asked_rc asked)
+{
+    for (int i = p->nanswered; i < p->nasked; i++)
+        if (p->asked[i]) {
+            connection_refuse(p->asked[i], PROBLEM_AWAY, "", "%s", refusals[asked][p->writes]);
+            connection_turn(p->asked[i], false, false);
+        }
+    p->nasked = p->nanswered = 0;
+}
+
+static void close_socket(struct backend_process *p)
+{
+    if (p->sock >= 0) {
+        epoll_ctl(p->all->o.epoll, EPOLL_CTL_DEL, p->sock, NULL);
+        close(p->sock);
+    }
+    p->sock = -1;
+    bytes_free(&p->in);
+    outgoing_free(&p->out);
+}
+
+/* It is gone, or nothing that it says can be believed. */
+static void give_up(struct backend_process *p)
+{
+    close_socket(p);
+    if (p->pid)
+        kill(p->pid, SIGKILL);
+    refuse_asked(p, WAS_ASKED);
+    start_later(p);
+}
+
+static void read_in(struct backend_process *p);
+
+static void log_end(const struct backends *b, int status)
+{
+    if (WIFSIGNALED(status))
+        log_warn(b->o.log, "a process that asks the store was ended by signal %d; it is started again",
+                 WTERMSIG(status));
+    else
+        log_warn(b->o.log, "a process that asks the store has ended with exit code %d; it is started again",
+                 WEXITSTATUS(status));
+}
+
+/* What it has said before is heard. */
+void backends_reap(struct backends *b)
+{
+    for (int i = 0; i < BACKENDS; i++) {
+        struct backend_process *p = &b->all[i];
+        int status;
+        if (!p->pid || waitpid(p->pid, &status, WNOHANG) != p->pid)
+            continue;
+        log_end(b, status);
+        p->pid = 0;
+        for (int n = 0; p->sock >= 0 && n < READS_MAX; n++)
+            read_in(p);
+        if (p->sock >= 0)
+            give_up(p);
+    }
+}
+
+/* One that still asks the store will not be heard any more. */
+static bool all_have_ended(struct backends *b)
+{
+    bool have = true;
+    for (int i = 0; i < BACKENDS; i++) {
+        struct backend_process *p = &b->all[i];
+        if (p->pid && waitpid(p->pid, NULL, WNOHANG) == p->pid)
+            p->pid = 0;
+        have = have && !p->pid;
+    }
+    return have;
+}
+
+void backends_end(struct backends *b)
+{
+    enum { PAUSES = 50, PAUSE_US = 10 * 1000 };
+    for (int i = 0; i < BACKENDS; i++) {
+        close_socket(&b->all[i]);
+        agenda_unset(b->o.agenda, &b->all[i].alarm);
+    }
+    for (int i = 0; i < PAUSES && !all_have_ended(b); i++)
+        usleep(PAUSE_US);
+    for (int i = 0; i < BACKENDS; i++)
+        if (b->all[i].pid) {
+            kill(b->all[i].pid, SIGKILL);
+            waitpid(b->all[i].pid, NULL, 0);
+        }
+}
+
+/* ---- what waits ---- */
+
+static struct waiting *queue_of(struct backends *b, bool writes)
+{
+    return writes ? &b->writes : &b->reads;
+}
+
+void backends_ask(struct backends *b, struct connection *c)
+{
+    struct waiting *w = queue_of(b, route_table[c->route].writes);
+    connection_wait(c);
+    c->next_waiting = NULL;
+    *w->end = c;
+    w->end = &c->next_waiting;
+    w->n++;
+}
+
+static struct connection *take_waiting(struct waiting *w)
+{
+    struct connection *c = w->first;
+    w->first = c->next_waiting;
+    if (!w->first)
+        w->end = &w->first;
+    w->n--;
+    return c;
+}
+
+static void drop(struct waiting *w, const struct connection *c)
+{
+    for (struct connection **at = &w->first; *at; at = &(*at)->next_waiting)
+        if (*at == c) {
+            *at = c->next_waiting;
+            if (!*at)
+                w->end = at;
+            w->n--;
+            return;
+        }
+}
+
+void backends_forget(struct backends *b, const struct connection *c)
+{
+    drop(&b->reads, c);
+    drop(&b->writes, c);
+    for (int i = 0; i < BACKENDS; i++)
+        for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++)
+            if (b->all[i].asked[k] == c)
+                b->all[i].asked[k] = NULL;
+}
+
+static void refuse_old(struct backends *b, struct waiting *w)
+{
+    while (w->first && now_us(b) - w->first->since_us > TURN_US) {
+        struct connection *c = take_waiting(w);
+        connection_refuse(c, PROBLEM_AWAY, "", "the store has not been asked in time; nothing was done; send "
+                          "it again later");
+        connection_turn(c, false, false);
+    }
+}
+
+/* ---- asking ---- */
+
+static bool put_question(struct backend_process *p, const struct connection *c)
+{
+    const struct request *r = &c->request;
+    return exchange_put_question(&p->out.bytes, &(struct question){
+        .route = (uint32_t)c->route,
+        .query = r->query,
+        .key = r->headers[REQUEST_IDEMPOTENCY_KEY],
+        .body = r->body.data ? r->body.data : "",
+        .body_len = (uint32_t)r->body.len,
+    });
+}
+
+static bool goes_with(const struct backend_process *p, const struct connection *c)
+{
+    if (!p->nasked)
+        return true;
+    return p->nasked < EXCHANGE_MOST && p->out.bytes.len < TOGETHER && route_table[c->route].takes_many &&
+           c->route == p->asked[0]->route;
+}
+
+static void ask(struct backend_process *p, struct waiting *w)
+{
+    struct backends *b = p->all;
+    bool fits = exchange_begin(&p->out.bytes);
+    while (fits && w->first && goes_with(p, w->first)) {
+        struct connection *c = take_waiting(w);
+        p->asked[p->nasked++] = c;
+        fits = put_question(p, c);
+    }
+    if (!fits || !exchange_end(&p->out.bytes, 0)) {
+        outgoing_free(&p->out);
+        refuse_asked(p, WAS_NOT_ASKED);
+        return;
+    }
+    p->answers_by_us = now_us(b) + b->o.settings->connect_timeout_us + b->o.settings->statement_timeout_us +
+                       SLACK_US;
+    agenda_set(b->o.agenda, &p->alarm, p->answers_by_us);
+}
+
+static void write_out(struct backend_process *p)
+{
+    size_t written;
+    enum outgoing_rc rc = outgoing_write(&p->out, p->sock, &written);
+    if (rc == OUTGOING_GONE) {
+        give_up(p);
+        return;
+    }
+    uint32_t wants = rc == OUTGOING_DONE ? EPOLLIN : EPOLLIN | EPOLLOUT;
+    if (wants != p->wants)
+        watch(p, EPOLL_CTL_MOD, wants);
+}
+
+/* ---- answers ---- */
+
+/* False: there are more answers than questions, or they cannot be read. */
+static bool deliver(struct backend_process *p, struct exchange message)
+{
+    struct answer answer;
+    while (p->nanswered < p->nasked && exchange_next_answer(&message, &answer)) {
+        struct connection *c = p->asked[p->nanswered++];
+        if (!c)
+            continue;
+        connection_answer(c, &answer, "");
+        connection_turn(c, false, false);
+    }
+    return p->nanswered == p->nasked && !message.len && outgoing_is_empty(&p->out);
+}
+
+static void answers_came(struct backend_process *p)
+{
+    struct exchange message;
+    bool is_bad, is_good = true;
+    if (exchange_whole(&p->in, &message, &is_bad)) {
+        is_good = deliver(p, message);
+        exchange_take(&p->in, &message);
+        if (is_good) {
+            p->nasked = p->nanswered = 0;
+            agenda_unset(p->all->o.agenda, &p->alarm);
+        }
+    }
+    if (is_bad || !is_good) {
+        log_error(p->all->o.log, "a process that asks the store has sent what cannot be read; it is ended");
+        give_up(p);
+    }
+}
+
+static void read_in(struct backend_process *p)
+{
+    char *to = bytes_reserve(&p->in, PIECE);
+    ssize_t n = to ? recv(p->sock, to, PIECE, MSG_DONTWAIT) : -1;
+    if (!to || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+        give_up(p);
+        return;
+    }
+    if (n > 0) {
+        p->in.len += (size_t)n;
+        answers_came(p);
+    }
+}
+
+/* ---- a turn ---- */
+
+void backends_event(struct backends *b, void *pointer, uint32_t events)
+{
+    struct backend_process *p = pointer;
+    (void)b;
+    if (p->sock >= 0 && events & (EPOLLIN | EPOLLHUP | EPOLLERR))
+        read_in(p);
+    if (p->sock >= 0 && events & EPOLLOUT)
+        write_out(p);
+}
+
+static void look_after(struct backend_process *p)
+{
+    struct backends *b = p->all;
+    if (p->sock < 0 && !p->pid && now_us(b) - p->began_us >= RESTART_US) {
+        start(p);
+    } else if (p->nasked && now_us(b) >= p->answers_by_us) {
+        log_error(b->o.log, "a process that asks the store has not answered in time; it is ended");
+        give_up(p);
+    }
+}
+
+/* Whether one was asked. */
+static bool ask_all(struct backends *b)
+{
+    bool was_asked = false;
+    for (int i = 0; i < BACKENDS; i++) {
+        struct backend_process *p = &b->all[i];
+        struct waiting *w = queue_of(b, p->writes);
+        if (p->sock < 0 || p->nasked || !w->first)
+            continue;
+        ask(p, w);
+        write_out(p);
+        was_asked = true;
+    }
+    return was_asked;
+}
+
+void backends_turn(struct backends *b)
+{
+    refuse_old(b, &b->reads);
+    refuse_old(b, &b->writes);
+    for (int i = 0; i < BACKENDS; i++)
+        look_after(&b->all[i]);
+    /* what was refused may have made room for what came behind it */
+    for (int i = 0; i < BACKENDS && ask_all(b); i++)
+        ;
+}

@@ -1,0 +1,370 @@
+/* connection.c - see connection.h. */
+#include "connection.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define S INT64_C(1000000)
+
+enum {
+    PIECE = 16 * 1024,              /* read at once */
+    /* of what comes or goes slowly, so much more moves the time that it has */
+    STRIDE = 64 * 1024,
+};
+
+/* How long each may last: the next request, a head from its first byte on, STRIDE of a body or of
+ * an answer, the reading of the last answer by the client. */
+#define IDLE_US (65 * S)
+#define HEAD_US (10 * S)
+#define STRIDE_US (20 * S)
+#define DRAIN_US (2 * S)
+
+static int64_t now_us(const struct connection *c)
+{
+    return clock_mono_us(c->host->clock);
+}
+
+/* ---- begin and end ---- */
+
+struct connection *connection_new(const struct connection_host *host, int fd)
+{
+    struct connection *c = calloc(1, sizeof *c);
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = c };
+    if (!c || epoll_ctl(host->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+        free(c);
+        close(fd);
+        return NULL;
+    }
+    c->host = host;
+    c->fd = fd;
+    c->wants = EPOLLIN;
+    c->route = -1;
+    request_init(&c->request);
+    c->since_us = now_us(c);
+    agenda_set(host->agenda, &c->alarm, c->since_us + IDLE_US);
+    return c;
+}
+
+void connection_free(struct connection *c)
+{
+    agenda_unset(c->host->agenda, &c->alarm);
+    /* a process that is being forked may keep the socket open for a moment, and epoll its event */
+    epoll_ctl(c->host->epoll, EPOLL_CTL_DEL, c->fd, NULL);
+    close(c->fd);
+    request_free(&c->request);
+    bytes_free(&c->in);
+    outgoing_free(&c->out);
+    free(c);
+}
+
+static void give_up(struct connection *c)
+{
+    c->state = CONNECTION_OVER;
+}
+
+static void set_alarm(struct connection *c, int64_t in_us)
+{
+    agenda_set(c->host->agenda, &c->alarm, now_us(c) + in_us);
+}
+
+bool connection_is_idle(const struct connection *c)
+{
+    return c->state == CONNECTION_READS && c->request.state == REQUEST_HEAD && !c->in.len &&
+           outgoing_is_empty(&c->out) && !request_is_cut(&c->request);
+}
+
+bool connection_may_go(const struct connection *c)
+{
+    bool waits_for_a_head = c->state == CONNECTION_READS && c->request.state == REQUEST_HEAD;
+    return waits_for_a_head || c->state == CONNECTION_DRAINS;
+}
+
+/* ---- answers ---- */
+
+static const char *const contents[CONTENTS] = {
+    [CONTENT_JSON] = "application/json",
+    [CONTENT_PROBLEM] = "application/problem+json",
+    [CONTENT_NDJSON] = "application/x-ndjson",
+    [CONTENT_TEXT] = "text/plain; charset=utf-8",
+};
+
+/* Of every answer: it is of this moment, and no page. */
+static const char always[] = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+
+static const char *reason_of(int status)
+{
+    return http_status_str((enum http_status)status);
+}
+
+/* RFC 9110 wants the date, in this form. */
+static bool add_date(struct connection *c)
+{
+    char text[64];
+    struct tm tm;
+    time_t now = (time_t)(clock_wall_us(c->host->clock) / S);
+    gmtime_r(&now, &tm);
+    strftime(text, sizeof text, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n", &tm);
+    return bytes_add_text(&c->out.bytes, text);
+}
+
+/* False: there is no memory for all of it. */
+static bool add_head(struct connection *c, const struct answer *a, const char *headers)
+{
+    char retry[40] = "";
+    const char *closes = c->closes ? "Connection: close\r\n" : "";
+    if (a->retry_after_s)
+        snprintf(retry, sizeof retry, "Retry-After: %d\r\n", a->retry_after_s);
+    struct bytes *out = &c->out.bytes;
+    return bytes_printf(out, "HTTP/1.1 %d %s\r\n", a->status, reason_of(a->status)) && add_date(c) &&
+           bytes_printf(out, "Content-Type: %s\r\nContent-Length: %" PRIu32 "\r\n", contents[a->content],
+                        a->body_len) &&
+           bytes_printf(out, "%s%s%s%s\r\n", retry, closes, always, headers);
+}
+
+void connection_answer(struct connection *c, const struct answer *answer, const char *headers)
+{
+    struct request *r = &c->request;
+    bool has_head = r->state != REQUEST_HEAD && r->state != REQUEST_BAD;
+    if (c->state == CONNECTION_OVER)
+        return;
+    if (r->state == REQUEST_HEAD_READ && !r->has_body)
+        request_go_on(r);
+    /* what else of a body comes is not read */
+    c->closes = r->state != REQUEST_COMPLETE || !r->keeps_alive || c->host->is_ending;
+    bool fits = add_head(c, answer, headers);
+    if (fits && !(has_head && r->method == HTTP_HEAD))
+        fits = bytes_add(&c->out.bytes, answer->body, answer->body_len);
+    if (!fits) {
+        give_up(c);                 /* half an answer is worse than none */
+        return;
+    }
+    c->state = CONNECTION_WRITES;
+    c->progress = 0;
+    set_alarm(c, STRIDE_US);
+}
+
+void connection_refuse(struct connection *c, enum problem_type type, const char *headers, const char *fmt,
+                       ...)
+{
+    char detail[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(detail, sizeof detail, fmt, ap);
+    va_end(ap);
+    char *body = problem_text(problem_new(type, detail));
+    struct answer answer = { .status = (uint16_t)problem_status(type), .content = CONTENT_PROBLEM,
+                             .retry_after_s = problem_retry_s(type) };
+    answer.body = body ? body : "";
+    answer.body_len = (uint32_t)strlen(answer.body);
+    connection_answer(c, &answer, headers);
+    free(body);
+}
+
+void connection_wait(struct connection *c)
+{
+    c->state = CONNECTION_WAITS;
+    c->since_us = now_us(c);
+    agenda_unset(c->host->agenda, &c->alarm);
+}
+
+/* ---- reading ---- */
+
+/* A client that waits to be told that its body is wanted. */
+static void say_continue(struct connection *c)
+{
+    const char *expect = c->request.headers[REQUEST_EXPECT];
+    if (expect && !strcasecmp(expect, "100-continue") && c->request.has_body &&
+        c->request.parser.http_minor == 1)
+        bytes_add_text(&c->out.bytes, "HTTP/1.1 100 Continue\r\n\r\n");
+}
+
+static void head_has_come(struct connection *c)
+{
+    if (!c->host->take_head(c->host->ctx, c))
+        return;
+    say_continue(c);
+    request_go_on(&c->request);
+    c->progress = 0;
+    set_alarm(c, STRIDE_US);
+}
+
+static void body_comes(struct connection *c)
+{
+    const struct request *r = &c->request;
+    if (r->body_come < c->progress + STRIDE)
+        return;
+    c->progress = r->body_come;
+    set_alarm(c, STRIDE_US);
+}
+
+static bool is_too_large(const struct connection *c)
+{
+    const struct request *r = &c->request;
+    return (r->state == REQUEST_BODY || r->state == REQUEST_COMPLETE) && r->body_come > c->body_max;
+}
+
+/* What the request has become by what was read of it. */
+static void judge(struct connection *c)
+{
+    const struct request *r = &c->request;
+    if (r->state == REQUEST_BAD)
+        connection_refuse(c, r->problem, "", "%s", r->detail);
+    else if (is_too_large(c))
+        connection_refuse(c, PROBLEM_TOO_LARGE, "", "the body has more than %zu bytes", c->body_max);
+    else if (r->state == REQUEST_COMPLETE)
+        c->host->take_request(c->host->ctx, c);
+    else if (r->state == REQUEST_BODY)
+        body_comes(c);
+}
+
+/* Feeds the request what has been read: it takes all of that, or ends in another state. */
+static void read_request(struct connection *c)
+{
+    struct request *r = &c->request;
+    bool was_begun = request_is_cut(r);
+    bytes_take(&c->in, request_feed(r, c->in.data, c->in.len));
+    if (!was_begun && r->state == REQUEST_HEAD && request_is_cut(r))
+        set_alarm(c, HEAD_US);
+    if (r->state == REQUEST_HEAD_READ)
+        head_has_come(c);
+    if (c->state == CONNECTION_READS)
+        judge(c);
+}
+
+/* The next request may have come behind the last one. */
+static void read_requests(struct connection *c)
+{
+    while (c->state == CONNECTION_READS && c->in.len)
+        read_request(c);
+}
+
+static void read_in(struct connection *c)
+{
+    char *to = bytes_reserve(&c->in, PIECE);
+    ssize_t n = to ? read(c->fd, to, PIECE) : -1;
+    if (!to || (n < 0 && errno != EAGAIN && errno != EINTR))
+        give_up(c);
+    else if (n == 0)
+        c->is_at_end = true;
+    else if (n > 0)
+        c->in.len += (size_t)n;
+}
+
+/* What comes now is not looked at. */
+static void drain(struct connection *c)
+{
+    char piece[PIECE];
+    ssize_t n = read(c->fd, piece, sizeof piece);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        give_up(c);
+}
+
+/* ---- writing ---- */
+
+static void go_on(struct connection *c)
+{
+    request_renew(&c->request);
+    c->route = -1;
+    c->state = CONNECTION_READS;
+    c->since_us = now_us(c);
+    set_alarm(c, IDLE_US);
+}
+
+static void answer_is_written(struct connection *c)
+{
+    bool is_last = c->closes || (c->host->is_ending && !c->in.len);
+    if (!is_last) {
+        go_on(c);
+        return;
+    }
+    /* What the client has still sent would make the system throw away what it has not read. */
+    shutdown(c->fd, SHUT_WR);
+    c->state = c->is_at_end ? CONNECTION_OVER : CONNECTION_DRAINS;
+    set_alarm(c, DRAIN_US);
+}
+
+static void note_progress(struct connection *c, size_t written)
+{
+    c->progress += written;
+    if (c->progress < STRIDE)
+        return;
+    c->progress = 0;
+    set_alarm(c, STRIDE_US);
+}
+
+static void write_out(struct connection *c)
+{
+    size_t written;
+    enum outgoing_rc rc = outgoing_write(&c->out, c->fd, &written);
+    if (rc == OUTGOING_GONE) {
+        give_up(c);
+        return;
+    }
+    if (c->state == CONNECTION_WRITES)
+        note_progress(c, written);
+    if (c->state == CONNECTION_WRITES && rc == OUTGOING_DONE)
+        answer_is_written(c);
+}
+
+/* ---- a turn ---- */
+
+static uint32_t wanted(const struct connection *c)
+{
+    bool reads = c->state == CONNECTION_READS || c->state == CONNECTION_DRAINS;
+    uint32_t wants = outgoing_is_empty(&c->out) ? 0 : EPOLLOUT;
+    if (reads && !c->is_at_end)
+        wants |= EPOLLIN;
+    return wants;
+}
+
+static void watch(struct connection *c)
+{
+    uint32_t wants = wanted(c);
+    struct epoll_event event = { .events = wants, .data.ptr = c };
+    if (wants == c->wants)
+        return;
+    if (epoll_ctl(c->host->epoll, EPOLL_CTL_MOD, c->fd, &event) < 0)
+        give_up(c);
+    c->wants = wants;
+}
+
+void connection_turn(struct connection *c, bool readable, bool is_gone)
+{
+    if (is_gone && c->state == CONNECTION_WAITS)
+        give_up(c);
+    else if (readable && c->state == CONNECTION_READS)
+        read_in(c);
+    else if (readable && c->state == CONNECTION_DRAINS)
+        drain(c);
+    /* Each round answers one request that has come, or none. */
+    do {
+        read_requests(c);
+        if (c->state != CONNECTION_OVER)
+            write_out(c);
+    } while (c->state == CONNECTION_READS && c->in.len);
+    if (c->state == CONNECTION_READS && c->is_at_end)
+        give_up(c);
+    if (c->state != CONNECTION_OVER)
+        watch(c);
+}
+
+void connection_is_late(struct connection *c)
+{
+    if (c->state == CONNECTION_READS && request_is_cut(&c->request)) {
+        connection_refuse(c, PROBLEM_SLOW, "", "the request did not come in time; send it again");
+        write_out(c);
+    } else {
+        give_up(c);
+    }
+    if (c->state != CONNECTION_OVER)
+        watch(c);
+}

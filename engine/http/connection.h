@@ -1,0 +1,82 @@
+/* connection.h - one client: what it sends is read as requests, one after the other, and answered.
+ * Nothing waits for a client here; each state has a time that it may last. */
+#ifndef PRESCIENT_HTTP_CONNECTION_H
+#define PRESCIENT_HTTP_CONNECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "../base/agenda.h"
+#include "../base/bytes.h"
+#include "../base/clock.h"
+#include "exchange.h"
+#include "outgoing.h"
+#include "request.h"
+
+enum connection_state {
+    CONNECTION_READS,   /* a request, or the next one */
+    CONNECTION_WAITS,   /* its request is asked elsewhere */
+    CONNECTION_WRITES,  /* the answer */
+    CONNECTION_DRAINS,  /* all is written, and it does not go on: until the client has read it */
+    CONNECTION_OVER,    /* to be freed */
+};
+
+struct connection;
+
+/* What a server gives its connections. */
+struct connection_host {
+    const struct clock *clock;
+    struct agenda *agenda;
+    int epoll;
+    /* The head of a request has come. Sets `body_max`. False: it has been answered. */
+    bool (*take_head)(void *ctx, struct connection *c);
+    /* All of a request has come. It has been answered when this returns, or waits
+     * (connection_wait). */
+    void (*take_request)(void *ctx, struct connection *c);
+    bool is_ending;                 /* it closes each connection behind its answer */
+    void *ctx;
+};
+
+struct connection {
+    const struct connection_host *host;
+    int fd;
+    enum connection_state state;
+    struct request request;
+    struct bytes in;                /* read, and not part of a request yet */
+    struct outgoing out;
+    bool closes;                    /* behind the answer */
+    bool is_at_end;                 /* the client sends no more */
+    uint32_t wants;                 /* EPOLLIN, EPOLLOUT: as epoll knows it */
+    struct alarm alarm;             /* when the state has lasted long enough */
+    uint64_t progress;              /* bytes of the body or of the answer that had gone by then */
+    size_t body_max;                /* of its request */
+    /* the server's */
+    int route;                      /* of the request; -1: none */
+    int64_t since_us;               /* when it was opened, was answered last, or began to wait */
+    struct connection *before, *after;              /* in its list */
+    struct connection *next_waiting;                /* behind it in a queue of questions */
+};
+
+/* Takes over `fd`. NULL: there is no memory, or nothing to watch it with. */
+struct connection *connection_new(const struct connection_host *host, int fd);
+void connection_free(struct connection *c);
+
+/* Reads, judges and writes what it can without waiting. `is_gone`: the client has closed it both
+ * ways, or is away. */
+void connection_turn(struct connection *c, bool readable, bool is_gone);
+/* Its alarm has rung. */
+void connection_is_late(struct connection *c);
+
+void connection_wait(struct connection *c);
+
+/* The answer to its request; goes on with what the client has sent behind it. `headers`: further
+ * lines, or "". */
+void connection_answer(struct connection *c, const struct answer *answer, const char *headers);
+void connection_refuse(struct connection *c, enum problem_type type, const char *headers, const char *fmt,
+                       ...) __attribute__((format(printf, 4, 5)));
+
+/* It is between two requests: nobody loses anything when it is closed. */
+bool connection_is_idle(const struct connection *c);
+/* No request of it has come, and all answers are on their way. */
+bool connection_may_go(const struct connection *c);
+
+#endif

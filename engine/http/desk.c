@@ -1,0 +1,76 @@
+/* desk.c - see desk.h. */
+#include "desk.h"
+
+#include <string.h>
+
+#include "../base/clock.h"
+#include "../base/utf8.h"
+
+/* The same words are logged again after this time. */
+#define AGAIN_US (60 * INT64_C(1000000))
+
+static const char no_memory[] = "{\"type\":\"" PROBLEM_BASE "away\",\"status\":503,"
+                                "\"title\":\"The store cannot be asked just now\","
+                                "\"detail\":\"there is no memory for the answer; ask again later\"}\n";
+
+static void say(struct desk *desk, struct answer *answer, enum content content, int status, json_t *body)
+{
+    CLEANUP(cleanup_free) char *text = problem_text(body);
+    const char *kept = arena_strdup(desk->arena, text);
+    *answer = (struct answer){ .status = (uint16_t)status, .content = content };
+    if (!kept) {
+        kept = no_memory;
+        *answer = (struct answer){ .status = 503, .content = CONTENT_PROBLEM,
+                                   .retry_after_s = problem_retry_s(PROBLEM_AWAY) };
+    }
+    answer->body = kept;
+    answer->body_len = (uint32_t)strlen(kept);
+}
+
+void desk_answer(struct desk *desk, struct answer *answer, int status, json_t *body)
+{
+    say(desk, answer, CONTENT_JSON, status, body);
+}
+
+void desk_refuse(struct desk *desk, struct answer *answer, enum problem_type type, json_t *problem)
+{
+    say(desk, answer, CONTENT_PROBLEM, problem_status(type), problem);
+    answer->retry_after_s = problem_retry_s(type);
+}
+
+/* What a client is told of each code; all others are faults. */
+static const struct { int code; enum problem_type type; const char *detail;
+} failures[] = {
+    { ERR_LOST, PROBLEM_AWAY, "the store is away or takes no writes; send it again later" },
+    { ERR_BUSY, PROBLEM_AWAY, "the store is busy: another transaction holds what this needs; send it again" },
+    { ERR_NOMEM, PROBLEM_AWAY, "there is no memory for this just now; send it again later" },
+    { ERR_CHANGED, PROBLEM_AWAY, "the slots of the store have another length now; send it again later" },
+    { ERR_SCHEMA, PROBLEM_AWAY, "the schema of the store does not fit this server: its log has what to do" },
+};
+
+static void tell(struct desk *desk, const struct err *err)
+{
+    int64_t now = clock_mono_us(&clock_system);
+    bool is_same = !strncmp(desk->told, err->text, strlen(desk->told)) && *desk->told;
+    if (is_same && now - desk->told_us < AGAIN_US)
+        return;
+    size_t len = utf8_cut(err->text, strlen(err->text), sizeof desk->told - 1);
+    memcpy(desk->told, err->text, len);
+    desk->told[len] = '\0';
+    desk->told_us = now;
+    log_warn(desk->log, "%s", err->text);
+}
+
+void desk_failed(struct desk *desk, struct answer *answer, const struct err *err)
+{
+    enum problem_type type = PROBLEM_FAULT;
+    const char *detail = "the store has refused this, and the log of the server says why";
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (failures[i].code == err->code) {
+            type = failures[i].type;
+            detail = failures[i].detail;
+        }
+    tell(desk, err);
+    desk->is_over = desk->is_over || err->code == ERR_CHANGED;
+    desk_refuse(desk, answer, type, problem_new(type, detail));
+}

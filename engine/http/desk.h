@@ -1,0 +1,35 @@
+/* desk.h - where questions are answered: a store, and how answers are written. Each backend has
+ * one. */
+#ifndef PRESCIENT_HTTP_DESK_H
+#define PRESCIENT_HTTP_DESK_H
+
+#include <jansson.h>
+#include "../base/arena.h"
+#include "../base/err.h"
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../store/store_report.h"
+#include "exchange.h"
+#include "problem.h"
+
+struct desk {
+    const struct settings *settings;
+    struct log *log;
+    struct store *store;
+    struct arena *arena;            /* of the questions that are answered: reset before the next */
+    /* what the store has said asks for a new process, once these answers are given */
+    bool is_over;
+    /* what was logged last, and when: who asks each second does not fill the log */
+    char told[256];
+    int64_t told_us;
+};
+
+/* The object as the body of an answer. Takes the reference; NULL: there was no memory for it. */
+void desk_answer(struct desk *desk, struct answer *answer, int status, json_t *body);
+/* The same of a problem. */
+void desk_refuse(struct desk *desk, struct answer *answer, enum problem_type type, json_t *problem);
+/* A call of the store has failed. What the database says of it goes to the log, and not to the
+ * client. */
+void desk_failed(struct desk *desk, struct answer *answer, const struct err *err);
+
+#endif

@@ -1,0 +1,44 @@
+/* route.c - see route.h. */
+#include "route.h"
+
+#include <string.h>
+
+#include "ready.h"
+
+const struct route route_table[] = {
+    { HTTP_GET, "/liveness", .answer = NULL },
+    { HTTP_GET, "/readiness", .answer = ready_answer },
+};
+
+const int routes = sizeof route_table / sizeof *route_table;
+
+int route_find(enum http_method method, const char *path, bool *is_path)
+{
+    if (method == HTTP_HEAD)
+        method = HTTP_GET;
+    *is_path = false;
+    for (int i = 0; i < routes; i++) {
+        if (strcmp(route_table[i].path, path) != 0)
+            continue;
+        *is_path = true;
+        if (route_table[i].method == method)
+            return i;
+    }
+    return -1;
+}
+
+static void add_method(char out[ROUTE_ALLOW], enum http_method method)
+{
+    size_t len = strlen(out);
+    const char *beside = method == HTTP_GET ? ", HEAD" : "";
+    snprintf(out + len, ROUTE_ALLOW - len, "%s%s%s", len ? ", " : "", http_method_str(method), beside);
+}
+
+const char *route_allow(const char *path, char out[ROUTE_ALLOW])
+{
+    out[0] = '\0';
+    for (int i = 0; i < routes; i++)
+        if (!strcmp(route_table[i].path, path))
+            add_method(out, route_table[i].method);
+    return out;
+}

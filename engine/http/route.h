@@ -1,0 +1,37 @@
+/* route.h - what can be asked: a row each, with what answers it. Keys of checks stand in the query
+ * or in a body, never in a path, so a path is compared as it was sent. */
+#ifndef PRESCIENT_HTTP_ROUTE_H
+#define PRESCIENT_HTTP_ROUTE_H
+
+#include <http_parser.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include "desk.h"
+#include "exchange.h"
+
+struct route {
+    enum http_method method;        /* one of GET answers HEAD, too */
+    const char *path;
+    /* One backend answers all that change something, so that what comes in at once is written at
+     * once; the others are for what only reads. */
+    bool writes;
+    bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
+    const char *content_type;       /* that its body must have; NULL: it has no body */
+    size_t body_max;                /* bytes */
+    /* Answers each of `n` questions, whatever befalls. The bodies of answers live in the arena of
+     * the desk. NULL: the front does it, and asks no store. */
+    void (*answer)(struct desk *desk, const struct question *questions, int n, struct answer *answers);
+};
+
+extern const struct route route_table[];
+extern const int routes;
+
+/* The index of the row that answers, or -1: `is_path` says whether the path is known with another
+ * method. */
+int route_find(enum http_method method, const char *path, bool *is_path);
+
+/* "GET, HEAD": the methods of a path, for the header Allow. */
+enum { ROUTE_ALLOW = 64 };
+const char *route_allow(const char *path, char out[ROUTE_ALLOW]);
+
+#endif

@@ -1,0 +1,378 @@
+/* server.c - see server.h. epoll, as there may be a thousand clients. */
+#include "server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends.h"
+#include "judge.h"
+#include "route.h"
+
+enum {
+    EVENTS = 64,
+    CONNECTIONS_MAX = 1024,
+    DESCRIPTORS = 64,               /* of this process beside those of connections */
+    TURN_MS = 1000,                 /* the longest that the loop waits */
+};
+
+/* A client is given so long to say something before another one may have its place. */
+#define FRESH_US (INT64_C(100) * 1000)
+
+struct server {
+    struct server_options o;
+    int epoll, signals;
+    struct agenda agenda;
+    struct connection_host host;
+    struct judge_rules rules;
+    struct backends backends;
+    struct connection *first;       /* of all connections, the newest first */
+    int connections, connections_max;
+    bool has_visitors;              /* somebody wants to be accepted */
+    bool is_full;                   /* nobody can be, until a connection is over or can be let go */
+    int64_t full_since_us;
+    bool is_ending;
+    int64_t ends_by_us;
+    int stop_signals;
+};
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(&clock_system);
+}
+
+/* ---- connections ---- */
+
+static void add_connection(struct server *s, struct connection *c)
+{
+    c->after = s->first;
+    if (s->first)
+        s->first->before = c;
+    s->first = c;
+    s->connections++;
+}
+
+/* Who cannot be accepted waits in the system's queue. */
+static void set_full(struct server *s, bool is_full)
+{
+    struct epoll_event event = { .events = is_full ? 0 : EPOLLIN, .data.ptr = s };
+    if (s->is_full != is_full && s->o.listen_fd >= 0)
+        epoll_ctl(s->epoll, EPOLL_CTL_MOD, s->o.listen_fd, &event);
+    s->is_full = is_full;
+    s->full_since_us = now_us();
+}
+
+static void free_connection(struct server *s, struct connection *c)
+{
+    if (c->before)
+        c->before->after = c->after;
+    else
+        s->first = c->after;
+    if (c->after)
+        c->after->before = c->before;
+    backends_forget(&s->backends, c);
+    connection_free(c);
+    s->connections--;
+    set_full(s, false);
+}
+
+/* Those that are over may have become so while others were looked at. */
+static void free_those_over(struct server *s)
+{
+    for (struct connection *c = s->first, *next; c; c = next) {
+        next = c->after;
+        if (c->state == CONNECTION_OVER)
+            free_connection(s, c);
+    }
+}
+
+/* Who has said nothing for the longest time makes room: thousands that are held open keep nobody
+ * out. NULL: none may go. */
+static struct connection *find_idlest(const struct server *s)
+{
+    struct connection *idlest = NULL;
+    for (struct connection *c = s->first; c; c = c->after)
+        if (connection_may_go(c) && (!idlest || c->since_us < idlest->since_us))
+            idlest = c;
+    bool is_fresh = idlest && now_us() - idlest->since_us < FRESH_US;
+    return is_fresh ? NULL : idlest;
+}
+
+static bool is_short_of(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+/* False: nobody more can be accepted just now. */
+static bool accept_one(struct server *s)
+{
+    bool has_room = s->connections < s->connections_max;
+    struct connection *idlest = has_room ? NULL : find_idlest(s);
+    if (!has_room && !idlest) {
+        set_full(s, true);
+        return false;
+    }
+    int fd = accept4(s->o.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0 && is_short_of(errno))
+        set_full(s, true);
+    if (fd < 0)
+        return errno == EINTR || errno == ECONNABORTED;
+    if (idlest)
+        free_connection(s, idlest);
+    struct connection *c = connection_new(&s->host, fd);
+    if (c)
+        add_connection(s, c);
+    return c;
+}
+
+static void accept_some(struct server *s)
+{
+    enum { AT_ONCE = 64 };
+    for (int i = 0; i < AT_ONCE; i++)
+        if (!accept_one(s))
+            return;
+}
+
+/* ---- requests ---- */
+
+static bool take_head(void *ctx, struct connection *c)
+{
+    struct server *s = ctx;
+    char headers[ROUTE_ALLOW + 16] = "";
+    struct verdict_of_head v = judge_head(&s->rules, &c->request);
+    c->route = v.route;
+    if (v.route < 0) {
+        if (*v.allow)
+            snprintf(headers, sizeof headers, "Allow: %s\r\n", v.allow);
+        connection_refuse(c, v.problem, headers, "%s", v.detail);
+        return false;
+    }
+    c->body_max = route_table[v.route].body_max;
+    return true;
+}
+
+static void say_alive(struct connection *c)
+{
+    static const char body[] = "{\"status\":\"alive\"}\n";
+    connection_answer(c, &(struct answer){ .status = 200, .content = CONTENT_JSON, .body = body,
+                                           .body_len = sizeof body - 1 }, "");
+}
+
+static void take_request(void *ctx, struct connection *c)
+{
+    struct server *s = ctx;
+    const struct route *route = &route_table[c->route];
+    if (!route->answer)
+        say_alive(c);
+    else if (s->is_ending && !strcmp(route->path, "/readiness"))
+        connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
+    else
+        backends_ask(&s->backends, c);
+}
+
+/* ---- ending ---- */
+
+static void begin_to_end(struct server *s)
+{
+    enum { STOP_MORE_US = 5 * 1000 * 1000 };
+    s->is_ending = s->host.is_ending = true;
+    s->ends_by_us = now_us() + s->o.settings->stop_timeout_us;
+    supervisor_stops(s->o.supervisor, s->o.settings->stop_timeout_us + STOP_MORE_US);
+    epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->o.listen_fd, NULL);
+    close(s->o.listen_fd);
+    s->o.listen_fd = -1;
+    for (struct connection *c = s->first; c; c = c->after)
+        if (connection_is_idle(c))
+            c->state = CONNECTION_OVER;
+}
+
+static void take_signals(struct server *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        if (info.ssi_signo == SIGCHLD) {
+            backends_reap(&s->backends);
+            continue;
+        }
+        log_info(s->o.log, "SIG%s: answering what was read, taking nothing new",
+                 sigabbrev_np((int)info.ssi_signo));
+        if (!s->is_ending)
+            begin_to_end(s);
+        s->stop_signals++;
+    }
+}
+
+static bool is_over(const struct server *s)
+{
+    return s->is_ending && (!s->first || s->stop_signals > 1 || now_us() >= s->ends_by_us);
+}
+
+/* ---- the loop ---- */
+
+static int wait_ms(const struct server *s)
+{
+    int64_t next_us = agenda_next_us(&s->agenda);
+    if (s->is_ending && s->ends_by_us < next_us)
+        next_us = s->ends_by_us;
+    int64_t left_us = next_us - now_us();
+    if (left_us <= 0)
+        return 0;
+    return left_us >= TURN_MS * 1000 ? TURN_MS : (int)((left_us + 999) / 1000);
+}
+
+static void take_event(struct server *s, const struct epoll_event *event)
+{
+    uint32_t is = event->events;
+    if (event->data.ptr == s)
+        s->has_visitors = true;     /* later: a connection that makes room may have an event here, too */
+    else if (event->data.ptr == &s->signals)
+        take_signals(s);
+    else if (backends_have(&s->backends, event->data.ptr))
+        backends_event(&s->backends, event->data.ptr, is);
+    else
+        connection_turn(event->data.ptr, is & (EPOLLIN | EPOLLHUP | EPOLLERR), is & (EPOLLHUP | EPOLLERR));
+}
+
+static void end_the_late(struct server *s)
+{
+    int64_t now = now_us();
+    for (struct connection *c = s->first; c; c = c->after)
+        if (c->alarm.at_us && c->alarm.at_us <= now)
+            connection_is_late(c);
+    agenda_ring(&s->agenda, now);
+}
+
+static void turn(struct server *s)
+{
+    struct epoll_event events[EVENTS];
+    int n = epoll_wait(s->epoll, events, EVENTS, wait_ms(s));
+    for (int i = 0; i < n; i++)
+        take_event(s, &events[i]);
+    /* some may go by now, or others may have let go of what was short */
+    if (s->is_full && now_us() - s->full_since_us >= FRESH_US)
+        set_full(s, false);
+    if (s->has_visitors && !s->is_ending)
+        accept_some(s);
+    s->has_visitors = false;
+    if (agenda_next_us(&s->agenda) <= now_us())
+        end_the_late(s);
+    backends_turn(&s->backends);
+    free_those_over(s);
+    supervisor_turn(s->o.supervisor, now_us());
+}
+
+/* ---- begin and end ---- */
+
+static int hear_signals(struct err *err)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGCHLD);
+    signal(SIGPIPE, SIG_IGN);
+    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
+        return err_sys(err, ERR_GENERAL, "sigprocmask");
+    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
+}
+
+static int watch(struct server *s, int fd, void *pointer, struct err *err)
+{
+    struct epoll_event event = { .events = EPOLLIN, .data.ptr = pointer };
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? err_sys(err, ERR_GENERAL, "epoll") : 0;
+}
+
+/* A process that asks the store has no descriptor of the front but its own socket. */
+static void in_child(void *ctx)
+{
+    struct server *s = ctx;
+    close(s->epoll);
+    close(s->signals);
+    if (s->o.listen_fd >= 0)
+        close(s->o.listen_fd);
+    for (struct connection *c = s->first; c; c = c->after)
+        close(c->fd);
+}
+
+/* A descriptor for each client. Where fewer are allowed, fewer are held. */
+static int allowed_connections(void)
+{
+    const rlim_t wanted = CONNECTIONS_MAX + DESCRIPTORS;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return CONNECTIONS_MAX;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    if (limit.rlim_cur >= wanted)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur > 2 * DESCRIPTORS ? (int)(limit.rlim_cur - DESCRIPTORS) : DESCRIPTORS;
+}
+
+static void prepare(struct server *s)
+{
+    const struct settings *settings = s->o.settings;
+    s->connections_max = allowed_connections();
+    s->host = (struct connection_host){
+        .clock = &clock_system, .agenda = &s->agenda,
+        .take_head = take_head, .take_request = take_request, .ctx = s,
+    };
+    s->rules = (struct judge_rules){
+        .base_path = settings->base_path ? settings->base_path : "",
+        .hosts = settings->http_hosts, .nhosts = settings->nhttp_hosts,
+    };
+    backends_init(&s->backends, &(struct backends_options){
+        .settings = settings, .log = s->o.log, .clock = &clock_system, .agenda = &s->agenda,
+        .role = s->o.role, .in_child = in_child, .ctx = s,
+    });
+}
+
+static int begin(struct server *s, struct err *err)
+{
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (s->epoll < 0)
+        return err_sys(err, ERR_GENERAL, "epoll");
+    s->host.epoll = s->backends.o.epoll = s->epoll;
+    s->signals = hear_signals(err);
+    if (s->signals < 0)
+        return s->signals;
+    int rc = watch(s, s->o.listen_fd, s, err);
+    return rc < 0 ? rc : watch(s, s->signals, &s->signals, err);
+}
+
+static void end(struct server *s)
+{
+    while (s->first)
+        free_connection(s, s->first);
+    backends_end(&s->backends);
+    if (s->o.listen_fd >= 0)
+        close(s->o.listen_fd);
+    if (s->signals >= 0)
+        close(s->signals);
+    if (s->epoll >= 0)
+        close(s->epoll);
+}
+
+int server_run(const struct server_options *options, struct err *err)
+{
+    struct server s = { .o = *options, .epoll = -1, .signals = -1 };
+    prepare(&s);
+    int rc = begin(&s, err);
+    if (rc == 0) {
+        backends_start(&s.backends);
+        supervisor_ready(s.o.supervisor);
+        supervisor_turn(s.o.supervisor, now_us());
+    }
+    while (rc == 0 && !is_over(&s))
+        turn(&s);
+    end(&s);
+    return rc;
+}

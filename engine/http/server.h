@@ -1,0 +1,23 @@
+/* server.h - `prescient serve`: one process that speaks HTTP and never waits, in front of some that
+ * ask the store (backend.h). */
+#ifndef PRESCIENT_HTTP_SERVER_H
+#define PRESCIENT_HTTP_SERVER_H
+
+#include "../base/log.h"
+#include "../base/settings.h"
+#include "../base/supervisor.h"
+#include "listen.h"
+
+struct server_options {
+    const struct settings *settings;
+    struct log *log;
+    const char *role;               /* whose rights it needs on PostgreSQL */
+    int listen_fd;                  /* opened for it; it closes it */
+    struct supervisor *supervisor;
+};
+
+/* Serves until SIGTERM, SIGINT or SIGHUP: then it takes no new connection, answers what it has
+ * read, and ends within `stop_timeout`; a second signal ends it at once. Returns 0, or an ERR_. */
+int server_run(const struct server_options *options, struct err *err);
+
+#endif

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""http_ask.py ADDRESS CASE: sends bytes to an HTTP server as no library would, and prints what comes
+back, a word or a line each. ADDRESS is a port of 127.0.0.1 or the path of a socket. Cases are the
+functions below whose names begin with `case_`."""
+import fcntl
+import os
+import socket
+import struct
+import sys
+import termios
+import time
+
+WAIT_S = 20 * int(os.environ.get("PATIENCE", "1"))
+GET = b"GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+def connect(address):
+    if address.isdigit():
+        s = socket.create_connection(("127.0.0.1", int(address)))
+    else:
+        s = socket.socket(socket.AF_UNIX)
+        s.connect(address)
+    s.settimeout(WAIT_S)
+    return s
+
+
+def unread(s):
+    """Bytes that the other side has not read yet."""
+    return struct.unpack("i", fcntl.ioctl(s, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
+
+
+class Answers:
+    """Reads one answer after the other from a connection."""
+
+    def __init__(self, s):
+        self.s, self.rest = s, b""
+
+    def more(self):
+        piece = self.s.recv(65536)
+        self.rest += piece
+        return piece
+
+    def next(self):
+        """(status, headers, body), or None at the end of the connection."""
+        while b"\r\n\r\n" not in self.rest:
+            if not self.more():
+                return None
+        head, self.rest = self.rest.split(b"\r\n\r\n", 1)
+        lines = head.decode().split("\r\n")
+        headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
+        length = int(headers["content-length"])
+        while len(self.rest) < length:
+            if not self.more():
+                raise SystemExit("an answer is cut off")
+        body, self.rest = self.rest[:length], self.rest[length:]
+        return int(lines[0].split()[1]), headers, body
+
+    def statuses(self):
+        """All to the end of the connection."""
+        answer = self.next()
+        while answer:
+            yield answer[0]
+            answer = self.next()
+
+
+def case_pieces(address):
+    """A byte at a time."""
+    s = connect(address)
+    for byte in GET % b"/readiness":
+        s.sendall(bytes([byte]))
+    print(Answers(s).next()[0])
+
+
+def case_pipeline(address):
+    """A hundred at once, to processes and to the front in turn: answered in their order."""
+    s = connect(address)
+    s.sendall(b"".join(GET % (b"/readiness" if i % 2 else b"/none/%d" % i) for i in range(100)))
+    answers = Answers(s)
+    for i in range(100):
+        status, _, body = answers.next()
+        if status != (200 if i % 2 else 404) or (i % 2 == 0 and b"/none/%d\"" % i not in body):
+            raise SystemExit("answer %d is %d %r" % (i, status, body))
+    print("in order")
+
+
+def case_refused(address):
+    """Each is refused, and the connection closed: what follows is not run as a request."""
+    behind = GET % b"/liveness"
+    for bad in (
+        b"GET /liveness HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\nContent-Length: 4\r\n\r\nabcd",
+        b"GET /liveness HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
+        b"Transfer-Encoding: chunked\r\n\r\n",
+        b"GET /liveness HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n",
+        b"GET /live%00ness HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        b"GET /liveness HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nabcd",
+        b"DELETE /liveness HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\nabcd",
+        b"\x00\x01\x02\x03",
+        b"GET /" + b"a" * 20000,
+    ):
+        s = connect(address)
+        s.sendall(bad + behind)
+        answers = Answers(s)
+        status, headers, body = answers.next()
+        if headers["content-type"] != "application/problem+json" or headers["connection"] != "close":
+            raise SystemExit("%r: %r" % (bad[:40], headers))
+        print(status, *answers.statuses())
+
+
+def case_half_closed(address):
+    """Who has sent all, and says so, is answered."""
+    s = connect(address)
+    s.sendall(GET % b"/readiness")
+    s.shutdown(socket.SHUT_WR)
+    print(*Answers(s).statuses())
+
+
+def case_held_open(address):
+    """More than it holds, which say nothing, or not enough, keep nobody out."""
+    held = []
+    for i in range(1200):
+        held.append(connect(address))
+        if i % 100 == 99:
+            time.sleep(0.15)        # nobody is let go in his first tenth of a second
+    s = connect(address)
+    s.sendall(GET % b"/readiness")
+    print(Answers(s).next()[0], "the oldest is closed" if held[0].recv(1) == b"" else "")
+
+
+def case_gone(address):
+    """Clients that go away in the middle of everything."""
+    for i in range(300):
+        s = connect(address)
+        s.sendall((GET % b"/readiness")[: i % 60])
+        s.close()
+    for i in range(50):
+        s = connect(address)
+        s.sendall((GET % b"/readiness") * 20)
+        s.close()
+    s = connect(address)
+    s.sendall(GET % b"/liveness")
+    print(Answers(s).next()[0])
+
+
+def case_told_to_end(address):
+    """Asks, waits for a line on its input, and reads on: the server is told to end meanwhile."""
+    idle, s = connect(address), connect(address)
+    idle_answers, answers = Answers(idle), Answers(s)
+    for one, its in ((idle, idle_answers), (s, answers)):
+        one.sendall(GET % b"/liveness")
+        its.next()
+    s.sendall(GET % b"/readiness")
+    while unread(s):
+        time.sleep(0.02)
+    print("asked", flush=True)
+    sys.stdin.readline()
+    status, headers, _ = answers.next()
+    print(status, headers.get("connection"), *idle_answers.statuses())
+
+
+if __name__ == "__main__":
+    globals()["case_" + sys.argv[2]](sys.argv[1])

@@ -1,0 +1,97 @@
+/* test_http_judge.c - what is decided of a request by its head. */
+#include "../engine/http/judge.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "test.h"
+
+static const char *const hosts[] = { "shop.example", "Other.Example" };
+static const struct judge_rules rules = { .base_path = "", .hosts = hosts, .nhosts = 2 };
+static const struct judge_rules below = { .base_path = "/p/q", .hosts = hosts, .nhosts = 2 };
+
+static struct verdict_of_head judge(const struct judge_rules *by, const char *line, const char *headers)
+{
+    char text[1024];
+    struct request r;
+    snprintf(text, sizeof text, "%s HTTP/1.1\r\n%s\r\n", line, headers);
+    request_init(&r);
+    request_feed(&r, text, strlen(text));
+    CU_ASSERT_FATAL(r.state == REQUEST_HEAD_READ);
+    struct verdict_of_head v = judge_head(by, &r);
+    request_free(&r);
+    return v;
+}
+
+static bool is_taken(const struct judge_rules *by, const char *line, const char *headers)
+{
+    return judge(by, line, headers).route >= 0;
+}
+
+static bool host_is_taken(const char *host)
+{
+    char header[300];
+    snprintf(header, sizeof header, "Host: %s\r\n", host);
+    struct verdict_of_head v = judge(&rules, "GET /liveness", header);
+    CU_ASSERT(v.route >= 0 || v.problem == PROBLEM_FOREIGN_HOST);
+    return v.route >= 0;
+}
+
+static void a_name_that_leads_here_is_not_ours_for_that(void)
+{
+    static const char *const ours[] = { "localhost", "LOCALHOST:8080", "127.0.0.1:8080", "127.9.8.7", "[::1]",
+                                        "[::1]:8080", "shop.example", "SHOP.example:443", "other.example" };
+    static const char *const foreign[] = { "evil.example", "localhost.evil.example",
+                                           "shop.example.evil.example", "127.0.0.1.evil.example",
+                                           "10.0.0.1", "[::2]", "", ":8080", "127.1", "0.0.0.0", "[::1",
+                                           "[::1]x", "localhost:80x", "[localhost]",
+                                           "shop.example@evil.example" };
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        CU_ASSERT(host_is_taken(ours[i]));
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        CU_ASSERT(!host_is_taken(foreign[i]));
+}
+
+static void paths_are_compared_as_they_are(void)
+{
+    CU_ASSERT(is_taken(&rules, "GET /liveness", "Host: localhost\r\n"));
+    CU_ASSERT(is_taken(&rules, "HEAD /liveness?x", "Host: localhost\r\n"));
+    static const char *const none[] = { "GET /", "GET /Liveness", "GET /liveness/", "GET //liveness",
+                                        "GET /live%6Eess", "GET /x/../liveness", "GET /p/q/liveness" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        struct verdict_of_head v = judge(&rules, none[i], "Host: localhost\r\n");
+        CU_ASSERT(v.route < 0 && v.problem == PROBLEM_NOT_FOUND);
+    }
+}
+
+static void all_is_below_the_base_path(void)
+{
+    CU_ASSERT(is_taken(&below, "GET /p/q/liveness", "Host: localhost\r\n"));
+    CU_ASSERT(!is_taken(&below, "GET /liveness", "Host: localhost\r\n"));
+    CU_ASSERT(!is_taken(&below, "GET /p/qliveness", "Host: localhost\r\n"));
+    CU_ASSERT(!is_taken(&below, "GET /p/q", "Host: localhost\r\n"));
+}
+
+static void another_method_is_told_which_there_are(void)
+{
+    struct verdict_of_head v = judge(&rules, "DELETE /readiness", "Host: localhost\r\n");
+    CU_ASSERT(v.route < 0 && v.problem == PROBLEM_METHOD);
+    CU_ASSERT_STRING_EQUAL(v.allow, "GET, HEAD");
+    CU_ASSERT(strstr(v.detail, "DELETE") != NULL);
+}
+
+static void what_takes_no_body_refuses_one(void)
+{
+    struct verdict_of_head v = judge(&rules, "GET /readiness", "Host: localhost\r\nContent-Length: 1\r\n");
+    CU_ASSERT(v.route < 0 && v.problem == PROBLEM_BAD_REQUEST);
+}
+
+static const struct test tests[] = {
+    TEST(a_name_that_leads_here_is_not_ours_for_that),
+    TEST(paths_are_compared_as_they_are),
+    TEST(all_is_below_the_base_path),
+    TEST(another_method_is_told_which_there_are),
+    TEST(what_takes_no_body_refuses_one),
+    { 0 }
+};
+
+const struct suite suite_http_judge = { "http_judge", NULL, NULL, tests };
