@@ -225,7 +225,6 @@ void backends_ask(struct backends *b, struct connection *c)
     c->next_waiting = NULL;
     *w->end = c;
     w->end = &c->next_waiting;
-    w->n++;
 }
 
 static struct connection *take_waiting(struct waiting *w)
@@ -234,7 +233,6 @@ static struct connection *take_waiting(struct waiting *w)
     w->first = c->next_waiting;
     if (!w->first)
         w->end = &w->first;
-    w->n--;
     return c;
 }
 
@@ -245,7 +243,6 @@ static void drop(struct waiting *w, const struct connection *c)
             *at = c->next_waiting;
             if (!*at)
                 w->end = at;
-            w->n--;
             return;
         }
 }

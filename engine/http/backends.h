@@ -42,7 +42,7 @@ struct backend_process {
     struct alarm alarm;             /* it is started again, or has not answered */
 };
 
-struct waiting { struct connection *first, **end; int n; };
+struct waiting { struct connection *first, **end; };
 
 struct backends {
     struct backends_options o;
