@@ -260,6 +260,7 @@ static void the_urgent_checks_of_all_late_slots_come_before_the_others_of_any(vo
 static void urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time(void)
 {
     begin(true);
+    catchup_begin(&c, TARGET_SWEEP, true, 9000, false);
     is_answered(&nothing);
     for (int i = 0; i < CATCHUP_AT_ONCE; i++) {
         union errand_request found = urgent_is(1000 + i * 100, 50);
@@ -273,6 +274,32 @@ static void urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time(void)
     CU_ASSERT_EQUAL(errands.current.kind, ERRAND_LATE_SLOT);
     CU_ASSERT_EQUAL(errands.current.urgent_from, 1000 + (CATCHUP_AT_ONCE - 1) * 100 + 1);
     CU_ASSERT_EQUAL(errands.current.from, 0);
+    end();
+}
+
+/* It went on to where it was late before: with slots of a second it took each one that began, its
+ * urgent checks first, and all other late ones waited for a quarter of a minute. */
+static void a_sweep_ends_where_the_clock_was_set_back_to(void)
+{
+    begin(true);
+    is_answered(&nothing);
+    catchup_end_before(&c, 300);
+    union errand_request ahead = urgent_is(500, 100);       /* it was asked before */
+    is_answered(&ahead);
+    CU_ASSERT_FALSE(targets_have(&targets, 500));
+    CU_ASSERT_TRUE(targets_have(&targets, 100));
+    slot_is_over((struct target){ .counts = { .run = 1 } });
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_LATE_SLOT);
+    CU_ASSERT_EQUAL(errands.current.before, 300);
+    union errand_request more_ahead = urgent_is(0, 400);
+    is_answered(&more_ahead);
+    CU_ASSERT_FALSE(targets_have(&targets, 400));
+    catchup_tick(&env, &c);
+    CU_ASSERT_EQUAL(errands.current.kind, ERRAND_MARK_SWEPT);
+    CU_ASSERT_EQUAL(errands.current.before, 300);
+    catchup_end_before(&c, 600);
+    CU_ASSERT_EQUAL(c.before, 300);
     end();
 }
 
@@ -670,6 +697,7 @@ static const struct test tests[] = {
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
     TEST(the_urgent_checks_of_all_late_slots_come_before_the_others_of_any),
     TEST(urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time),
+    TEST(a_sweep_ends_where_the_clock_was_set_back_to),
     TEST(a_look_for_urgent_checks_that_was_cut_goes_on),
     TEST(fine_slots_have_no_turn_of_their_own),
     TEST(moving_checks_on_knows_no_urgent_ones),

@@ -170,6 +170,21 @@ static void a_clock_that_came_back_begins_its_slot_again(void)
     lane_env_end(&x);
 }
 
+static void a_sweep_under_way_takes_no_slot_that_comes_again(void)
+{
+    begin();
+    x.clocks.offset_us += 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    tick();
+    is_answered(0, &(const union errand_request){ 0 });     /* of the days: it has begun */
+    tick();
+    CU_ASSERT_TRUE(state.looking);
+    CU_ASSERT_EQUAL(state.catchup.before, FIXTURE_SLOT + 10 * FIXTURE_LENGTH_S);
+    x.clocks.offset_us -= 10 * FIXTURE_LENGTH_S * INT64_C(1000000);
+    tick();
+    CU_ASSERT_EQUAL(state.catchup.before, FIXTURE_SLOT);
+    lane_env_end(&x);
+}
+
 static void doubt_about_the_clock_asks_for_it_within_a_second(void)
 {
     begin();
@@ -235,6 +250,7 @@ static const struct test tests[] = {
     TEST(no_slot_of_another_server_is_missed_here),
     TEST(the_first_slot_of_a_daemon_has_none_before_it),
     TEST(a_clock_that_came_back_begins_its_slot_again),
+    TEST(a_sweep_under_way_takes_no_slot_that_comes_again),
     TEST(doubt_about_the_clock_asks_for_it_within_a_second),
     TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
     TEST(the_listeners_are_noted_each_ten_minutes),

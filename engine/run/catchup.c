@@ -25,6 +25,27 @@ void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_
                            .urgent_from = 1, .recalling = recalling };
 }
 
+void catchup_end_before(struct catchup *c, int64_t before)
+{
+    if (c->before > before)
+        c->before = before;
+}
+
+/* The answer to a question that was asked before the clock was set back may lie behind the end. */
+static struct store_late_slot up_to_the_end(const struct catchup *c, const struct store_late_slot *late)
+{
+    struct store_late_slot found = *late;
+    if (found.slot >= c->before)
+        found.slot = 0;
+    if (found.until >= c->before)
+        found.until = 0;
+    if (found.urgent >= c->before)
+        found.urgent = 0;
+    if (found.urgent_until >= c->before)
+        found.urgent_until = 0;
+    return found;
+}
+
 static bool takes_urgents(const struct catchup *c)
 {
     return c->kind == TARGET_SWEEP && !c->urgents_over;
@@ -240,8 +261,10 @@ static bool takes_urgent_first(const struct plan_env *env, struct catchup *c,
     return true;
 }
 
-static void late_slot_found(const struct plan_env *env, struct catchup *c, const struct store_late_slot *late)
+static void late_slot_found(const struct plan_env *env, struct catchup *c,
+                            const struct store_late_slot *answer)
 {
+    struct store_late_slot found = up_to_the_end(c, answer), *late = &found;
     int64_t slot = late->slot;
     if (takes_urgent_first(env, c, late)) {
         choose_step(env, c);

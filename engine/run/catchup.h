@@ -74,6 +74,10 @@ int64_t catchup_rest_us(int64_t cost_us);
 
 /* Keeps `recalling`. */
 void catchup_begin(struct catchup *c, enum target_kind kind, bool sweeps, int64_t before, bool full);
+/* The database's clock was set back: what is late now ends at `before`. A sweep that went on to
+ * where it was late before would take slots that are to come, one by one as each begins, and keep
+ * all others waiting. */
+void catchup_end_before(struct catchup *c, int64_t before);
 void catchup_tick(const struct plan_env *env, struct catchup *c);
 void catchup_errand_done(const struct plan_env *env, struct catchup *c, const struct errand_result *result);
 void catchup_target_over(const struct plan_env *env, struct catchup *c, const struct target *target);

@@ -214,9 +214,11 @@ static void daemon_tick(const struct plan_env *env, void *state)
     plan_note_runs(env);
     if (now >= p->clock_us && plan_give_errand(env, ERRAND_HELLO))
         p->clock_us = now + CLOCK_US;
-    if (p->current > slot_floor(plan_now(env), env->clocks->slot_length_s)) {
+    int64_t current = slot_floor(plan_now(env), env->clocks->slot_length_s);
+    if (p->current > current) {
         p->current = 0;                 /* the database's clock had run ahead and came back */
         p->full_us = 0;
+        catchup_end_before(&p->catchup, current);
     }
     if (now >= boundary_us(env, p))
         begin_slot(env, p);
