@@ -21,7 +21,7 @@ static void sees(struct watch *w, int64_t now_s, const struct lease *held, int n
     struct watch_terms terms = {
         .owner = ours, .lease_us = LEASE_S * S, .database_us = (1000 + now_s) * S, .now_us = now_s * S
     };
-    watch_note(w, &terms, SLOT, held, n);
+    watch_note(w, &terms, SLOT, UINT64_MAX, held, n);
 }
 
 static int expired(const struct watch *w, int64_t now_s)
@@ -77,11 +77,50 @@ static void a_look_forgets_what_is_not_held_any_more_but_only_of_its_slot(void)
     struct lease here = lease_of(other, SLOT, 7, 1005), there = lease_of(other, SLOT + 900, 8, 1005);
     struct watch_terms terms = { .owner = ours, .lease_us = LEASE_S * S, .database_us = 1000 * S };
     sees(&w, 0, &here, 1);
-    watch_note(&w, &terms, SLOT + 900, &there, 1);
+    watch_note(&w, &terms, SLOT + 900, UINT64_MAX, &there, 1);
     CU_ASSERT_EQUAL(w.n, 2);
     sees(&w, 1, NULL, 0);
     CU_ASSERT_EQUAL(w.n, 1);
     CU_ASSERT_EQUAL(w.leases[0].lease.token, 8);
+}
+
+/* A round of a slot asks only for some buckets. Leases of the others were watched anew after it, so
+ * those of an engine that had died were kept for twice as long, or for as long as rounds came. */
+static void a_look_at_some_buckets_forgets_nothing_of_the_others(void)
+{
+    struct watch w = { 0 };
+    struct lease here = lease_of(other, SLOT, 7, 1005), beside = lease_of(other, SLOT, 8, 1005);
+    struct lease renewed = lease_of(other, SLOT, 8, 1012);
+    struct watch_terms later = {
+        .owner = ours, .lease_us = LEASE_S * S, .database_us = 1006 * S, .now_us = 6 * S
+    };
+    beside.bucket = renewed.bucket = 4;
+    sees(&w, 0, (const struct lease[]){ here, beside }, 2);
+    watch_note(&w, &later, SLOT, 1 << 4, &beside, 1);
+    CU_ASSERT_EQUAL(w.n, 2);
+    CU_ASSERT_EQUAL(expired(&w, 10), 2);
+    watch_note(&w, &later, SLOT, 1 << 4, NULL, 0);
+    CU_ASSERT_EQUAL(w.n, 1);
+    CU_ASSERT_EQUAL(w.leases[0].lease.bucket, 3);
+    /* what is seen takes the place of what was, also where nobody asked */
+    sees(&w, 0, (const struct lease[]){ here, beside }, 2);
+    watch_note(&w, &later, SLOT, 0, &renewed, 1);
+    CU_ASSERT_EQUAL(w.n, 2);
+    CU_ASSERT_EQUAL(expired(&w, 10), 1);
+    CU_ASSERT_EQUAL(expired(&w, 16), 2);
+}
+
+static void the_lease_of_a_whole_slot_is_its_first_bit(void)
+{
+    struct watch w = { 0 };
+    struct watch_terms terms = { .owner = ours, .lease_us = LEASE_S * S, .database_us = 1000 * S };
+    struct lease whole = lease_of(other, SLOT, 7, 1005);
+    whole.bucket = BUCKET_WHOLE_SLOT;
+    sees(&w, 0, &whole, 1);
+    watch_note(&w, &terms, SLOT, ~UINT64_C(1), NULL, 0);
+    CU_ASSERT_EQUAL(w.n, 1);
+    watch_note(&w, &terms, SLOT, 1, NULL, 0);
+    CU_ASSERT_EQUAL(w.n, 0);
 }
 
 static const struct test tests[] = {
@@ -90,6 +129,8 @@ static const struct test tests[] = {
     TEST(a_longer_lease_is_waited_for_within_reason),
     TEST(a_lease_of_ours_whose_answer_was_lost_is_free_at_once),
     TEST(a_look_forgets_what_is_not_held_any_more_but_only_of_its_slot),
+    TEST(a_look_at_some_buckets_forgets_nothing_of_the_others),
+    TEST(the_lease_of_a_whole_slot_is_its_first_bit),
     { NULL, NULL },
 };
 const struct suite suite_watch = { "watch", NULL, NULL, tests };

@@ -174,6 +174,13 @@ static void open_met_corrupt_block(struct lane *l, struct target *t, const struc
     end_opening(l, t);
 }
 
+/* A bit each: those whose leases an open shows if they are held. One for urgent checks leaves out
+ * what has none. */
+static uint64_t asked_buckets(const struct store_open_slot *o)
+{
+    return o->urgent && o->split > 1 ? 0 : ~o->left_out;
+}
+
 /* Leases of the slot that others hold are watched; so are leases of ours that no lane knows, which
  * were taken in a call whose answer never came: the next call takes them over. True when there are
  * such. */
@@ -199,7 +206,7 @@ static bool watch_held(struct lane *l, struct target *t, const struct store_open
         .database_us = env->clocks->virtual_now ? 0 : clocks_now_us(env->clocks, now),
         .now_us = now,
     };
-    watch_note(env->watch, &terms, t->slot, held, n);
+    watch_note(env->watch, &terms, t->slot, asked_buckets(o), held, n);
     return lost_reply;
 }
 

@@ -32,16 +32,33 @@ static struct watched_lease seen(const struct watch *w, const struct watch_terms
     return (struct watched_lease){ *held, terms->now_us, patience_us(terms, held) };
 }
 
-void watch_note(struct watch *w, const struct watch_terms *terms, int64_t slot, const struct lease *held,
-                int n)
+static bool is_of_bucket(const struct lease *lease, const struct lease *all, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (all[i].bucket == lease->bucket)
+            return true;
+    return false;
+}
+
+static bool was_asked(uint64_t asked, const struct lease *lease)
+{
+    int bit = lease->bucket < 0 ? 0 : lease->bucket;
+    return asked >> bit & 1;
+}
+
+void watch_note(struct watch *w, const struct watch_terms *terms, int64_t slot, uint64_t asked,
+                const struct lease *held, int n)
 {
     struct watched_lease kept[WATCH_MAX];
     int nkept = 0;
     for (int i = 0; i < n && nkept < WATCH_MAX; i++)
         kept[nkept++] = seen(w, terms, &held[i]);
-    for (int i = 0; i < w->n && nkept < WATCH_MAX; i++)
-        if (w->leases[i].lease.slot != slot)
+    for (int i = 0; i < w->n && nkept < WATCH_MAX; i++) {
+        const struct lease *known = &w->leases[i].lease;
+        bool was_seen = was_asked(asked, known) || is_of_bucket(known, held, n);
+        if (known->slot != slot || !was_seen)
             kept[nkept++] = w->leases[i];
+    }
     memcpy(w->leases, kept, (size_t)nkept * sizeof *kept);
     w->n = nkept;
 }

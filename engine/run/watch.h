@@ -20,11 +20,11 @@ struct watch_terms {
     int64_t now_us;                 /* monotonic */
 };
 
-/* The leases of `slot` that were seen held just now, without those that our lanes work under.
- * Others of this slot are forgotten. A lease that was seen before and is the same keeps its time.
- */
-void watch_note(struct watch *w, const struct watch_terms *terms, int64_t slot, const struct lease *held,
-                int n);
+/* The leases of `slot` that were seen held just now, without those that our lanes work under. A
+ * lease that was seen before and is the same keeps its time. Others of this slot are forgotten in
+ * the buckets that were looked at: a bit each in `asked`, bit 0 for a slot that is one lease. */
+void watch_note(struct watch *w, const struct watch_terms *terms, int64_t slot, uint64_t asked,
+                const struct lease *held, int n);
 
 /* Those of `slot` that were unchanged for long enough; returns how many. */
 int watch_expired(const struct watch *w, int64_t slot, int64_t now_us, struct lease *out, int room);
