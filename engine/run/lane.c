@@ -10,11 +10,6 @@
 #include "lane_calls.h"
 #include "lane_send.h"
 
-static int64_t now_us(const struct lane *l)
-{
-    return clock_mono_us(l->env->clock);
-}
-
 /* ---- the decision ---- */
 
 enum lane_action lane_decide(const struct lane_view *v)
@@ -97,7 +92,7 @@ static struct lane_view look(const struct lane *l)
     const struct lane_env *env = l->env;
     const struct settings *s = env->settings;
     const struct leased_bucket *to_read = lane_bucket_to_read(l);
-    int64_t now = now_us(l);
+    int64_t now = lane_now_us(l);
     int waiting = lane_waiting_checks(l);
     bool is_broken = pool_broken(env->pool) != NULL;
     bool may_settle = agenda_next_us(&l->settles) <= now;
@@ -237,7 +232,7 @@ void lane_drive(struct lane *l)
             call_over(l);
             continue;
         }
-        if (l->env->shutdown->ended || now_us(l) < l->retry_us)
+        if (l->env->shutdown->ended || lane_now_us(l) < l->retry_us)
             return;
         struct lane_view view = look(l);
         enum lane_action action = lane_decide(&view);
@@ -253,7 +248,7 @@ static int64_t next_us(const struct lane *l)
 {
     if (l->doing != LANE_WAIT)
         return store_fd(l->store) < 0 ? 0 : store_deadline_us(l->store);
-    if (l->retry_us > now_us(l))
+    if (l->retry_us > lane_now_us(l))
         return l->retry_us;
     struct lane_view view = look(l);
     if (lane_decide(&view) != LANE_WAIT)

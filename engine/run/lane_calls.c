@@ -5,256 +5,11 @@
 #include <string.h>
 
 #include "../base/failpoint.h"
-#include "../base/moment.h"
 #include "../rules/slot.h"
 #include "lane_buckets.h"
+#include "lane_open.h"
 #include "lane_send.h"
-#include "phases.h"
 #include "verdict.h"
-
-enum { NOT_BEGUN_US = 5000, HELD_US = 1000 * 1000 };
-
-static int64_t now_us(const struct lane *l)
-{
-    return clock_mono_us(l->env->clock);
-}
-
-/* The store counts a lease in whole seconds. */
-static int lease_s(const struct lane *l)
-{
-    return (int)((l->env->settings->lease_us + 999999) / 1000000);
-}
-
-/* A corrupt block keeps many rows and buckets of a slot: the first line in the log is enough, and
- * another one after growing pauses. */
-static bool may_log_slot(const struct lane *l, int64_t slot)
-{
-    return cooldown_may_log(l->env->cooldowns, cooldown_of(COOLDOWN_SLOT, slot), now_us(l));
-}
-
-/* ---- open ---- */
-
-static uint64_t buckets_from(int first)
-{
-    return first < BUCKETS ? UINT64_MAX << first : 0;
-}
-
-static void begin_open(struct lane *l)
-{
-    const struct lane_env *env = l->env;
-    int64_t now = now_us(l);
-    struct target *t = targets_to_open(env->targets, now);
-    struct store_open_slot *o = &l->req.open;
-    *o = (struct store_open_slot)STORE_OPEN_SLOT_INIT;
-    o->slot = t->slot;
-    o->now = env->clocks->virtual_now;
-    o->split_at = pace_split_at(env->pace, env->settings->split_at);
-    o->owner = env->owner;
-    o->lease_s = lease_s(l);
-    o->want = LANE_BUCKETS - l->nbuckets < LANE_TAKE ? LANE_BUCKETS - l->nbuckets : LANE_TAKE;
-    /* A bucket that was done holds rows again when a transaction committed late, or when they were
-     * put there by hand. A slot that is only being run for the first time is not asked: its buckets
-     * that are done have just been emptied. */
-    o->again = !t->first_open;
-    bool takes_all = t->puts_off || t->kind == TARGET_RESLOT || slot_is_of_pause(t->slot);
-    if (!takes_all && !t->is_final) {
-        o->jobs = env->jobs->names;
-        o->njobs = env->jobs->nnames;
-    }
-    l->begun = phases_of_target(env->clocks, t, now);
-    if (l->begun > t->begun)            /* a job that was held back is tried again */
-        jobs_hold_no_more(env->jobs, t->slot);
-    t->begun = l->begun;
-    o->left_out = target_left_out(t) | buckets_from(l->begun);
-    o->urgent = t->round == READ_URGENT;
-    o->asks_urgent = target_may_have_rounds(t);
-    enum pool_pace pace = pool_pace(env->pool);
-    o->asks_small = o->asks_urgent && pace != POOL_FAST && l->begun == PHASES;
-    o->if_slow = pace == POOL_UNKNOWN;
-    o->nwatched = watch_expired(env->watch, t->slot, now, l->watched, WATCH_MAX);
-    o->watched = l->watched;
-    t->is_opening = true;
-    l->opening = t;
-    l->sent_boot_us = clock_boot_us(env->clock);
-    FAILPOINT("before-lease");
-    lane_send(l, &o->call);
-}
-
-/* Nothing more of it is opened. */
-static void end_opening(struct lane *l, struct target *t)
-{
-    target_end_opening(t);
-    lane_target_over(l, t);
-}
-
-static void none_left(struct lane *l, struct target *t)
-{
-    if (target_none_left(t, lanes_read_round(l->env->lanes, t)))
-        end_opening(l, t);
-}
-
-/* The next part of it begins later. By then what was committed late into the others is there.
- * Another engine that has a slot as one lease gives it back before that. */
-static void wait_for_part(struct lane *l, struct target *t, bool is_held)
-{
-    const struct lane_env *env = l->env;
-    int64_t now = now_us(l), until = phase_begins_us(env->clocks, t, l->begun, now);
-    if (is_held && until > now + HELD_US)
-        until = now + HELD_US;
-    t->first_open = false;
-    t->skipped_buckets = 0;
-    targets_wait(env->targets, t, until);
-}
-
-/* None of those that it asked for, which were those that have begun. A command leaves the others to
- * the call after it. */
-static void none_left_yet(struct lane *l, struct target *t, const struct store_open_slot *o)
-{
-    bool is_there = o->state == SLOT_OPEN || o->ntaken || o->nheld;
-    bool is_in_part = l->begun < PHASES && is_there;
-    if (is_in_part && t->round == READ_URGENT)
-        return;                         /* that has just begun, and goes over all */
-    if (is_in_part && t->round == READ_ALL && l->env->patient)
-        wait_for_part(l, t, o->split == 1 && t->held_by_others);
-    else
-        none_left(l, t);
-}
-
-/* By the database's clock the slot has not begun. */
-static void open_not_begun(struct lane *l, struct target *t)
-{
-    int64_t now = now_us(l);
-    if (slot_is_of_pause(t->slot)) {    /* that is over */
-        end_opening(l, t);
-        return;
-    }
-    l->retry_us = now + NOT_BEGUN_US;
-    if (target_is_nearly_due(t, now))
-        return;
-    l->env->clocks->is_doubtful = true;
-    t->unopened = true;
-    end_opening(l, t);
-}
-
-/* Another transaction holds what its opening needs: the opening row itself, a table, a SQLite
- * file. It is opened as soon as that is over. Other slots and the leases that are held do not wait
- * for it. */
-static void open_locked(struct lane *l, struct target *t, const struct err *err)
-{
-    const struct lane_env *env = l->env;
-    int64_t now = now_us(l);
-    char slot[MOMENT_TEXT];
-    moment_format(t->slot, slot);
-    bool was_logged = cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_SLOT, t->slot), now);
-    if (targets_locked(env->targets, t, now, random_next(env->random)) && !was_logged)
-        log_warn(env->log, "slot %s cannot be opened yet; retrying: %s", slot, err->text);
-    if (target_is_worth_waiting(t, env->patient, now))
-        return;
-    if (may_log_slot(l, t->slot))
-        log_error(env->log, "slot %s is skipped: it could not be opened for %d s: %s", slot,
-                  TARGET_LOCKED_LONG_S, err->text);
-    t->counts.locked++;
-    env->totals->skipped_some = true;
-    t->unopened = true;
-    end_opening(l, t);
-}
-
-/* A row of this slot, or its pass row, is on a corrupt block. Retrying cannot help, so this slot is
- * skipped and others are opened. */
-static void open_met_corrupt_block(struct lane *l, struct target *t, const struct err *err)
-{
-    const struct lane_env *env = l->env;
-    if (++t->damaged_opens < COOLDOWN_TRIES)
-        return;
-    if (may_log_slot(l, t->slot))
-        log_error(env->log, "slot %lld cannot be opened and is skipped: %s", (long long)t->slot,
-                  err->text);
-    t->counts.locked++;
-    env->totals->skipped_some = true;
-    end_opening(l, t);
-}
-
-/* A bit each: those whose leases an open shows if they are held. One for urgent checks leaves out
- * what has none. */
-static uint64_t asked_buckets(const struct store_open_slot *o)
-{
-    return o->urgent && o->split > 1 ? 0 : ~o->left_out;
-}
-
-/* Leases of the slot that others hold are watched; so are leases of ours that no lane knows, which
- * were taken in a call whose answer never came: the next call takes them over. True when there are
- * such. */
-static bool watch_held(struct lane *l, struct target *t, const struct store_open_slot *o)
-{
-    const struct lane_env *env = l->env;
-    struct lease held[BUCKETS];
-    int n = 0;
-    bool lost_reply = false;
-    t->held_by_others = 0;
-    for (int i = 0; i < o->nheld; i++) {
-        bool is_own = !memcmp(o->held[i].owner, env->owner, STORE_OWNER_SIZE);
-        t->held_by_others += !is_own;
-        if (lanes_hold_lease(env->lanes, &o->held[i]))
-            continue;
-        lost_reply = lost_reply || is_own;
-        held[n++] = o->held[i];
-    }
-    int64_t now = now_us(l);
-    struct watch_terms terms = {
-        .owner = env->owner,
-        .lease_us = env->settings->lease_us,
-        .database_us = env->clocks->virtual_now ? 0 : clocks_now_us(env->clocks, now),
-        .now_us = now,
-    };
-    watch_note(env->watch, &terms, t->slot, asked_buckets(o), held, n);
-    return lost_reply;
-}
-
-static void take_leases(struct lane *l, struct target *t, const struct store_open_slot *o)
-{
-    if (!l->nbuckets) {
-        l->renewed_us = now_us(l);
-        l->in_doubt = false;
-    }
-    l->in_doubt = l->in_doubt || !lane_trust_until_us(l);
-    if (o->ntaken)
-        FAILPOINT("after-lease");
-    for (int i = 0; i < o->ntaken; i++)
-        lane_add_bucket(l, t, &o->taken[i], &o->origin);
-}
-
-static void end_open(struct lane *l, int rc)
-{
-    const struct lane_env *env = l->env;
-    const struct store_open_slot *o = &l->req.open;
-    const struct err *err = &o->call.err;
-    struct target *t = l->opening;
-    t->is_opening = false;
-    l->opening = NULL;
-    clocks_compare(env->clocks, o->clock_us, clock_boot_us(env->clock) - l->sent_boot_us, now_us(l));
-    if (rc == ERR_BUSY && o->not_begun) {
-        open_not_begun(l, t);
-        return;
-    }
-    if (rc == ERR_BUSY) {
-        open_locked(l, t, err);
-        return;
-    }
-    if (rc) {
-        health_write_failed(env->health, now_us(l));
-        lane_back_off(l, "cannot open a slot", err);
-        if (err->reason == ERR_REASON_DAMAGED)
-            open_met_corrupt_block(l, t, err);
-        return;
-    }
-    target_opened(t);
-    t->first_open = t->first_open || o->state == SLOT_OPEN;
-    bool lost_reply = watch_held(l, t, o);
-    target_begin_rounds(t, o->has_urgent, o->small_buckets);
-    take_leases(l, t, o);
-    if (!lost_reply && (o->split == 1 || o->ntaken < o->want))
-        none_left_yet(l, t, o);
-}
 
 /* ---- renew ---- */
 
@@ -271,7 +26,7 @@ static void begin_renew(struct lane *l)
     copy_leases(l);
     r->leases = l->leases;
     r->n = l->nbuckets;
-    r->lease_s = lease_s(l);
+    r->lease_s = lane_lease_s(l);
     l->sent_boot_us = clock_boot_us(l->env->clock);
     lane_send(l, &r->call);
     FAILPOINT("after-renew-sent");
@@ -285,7 +40,7 @@ static void end_renew(struct lane *l, int rc)
         return;
     }
     int64_t trust_until_us = lane_trust_until_us(l);
-    l->renewed_us = now_us(l);
+    l->renewed_us = lane_now_us(l);
     l->in_doubt = !trust_until_us;
     struct leased_bucket *buckets[LANE_BUCKETS];
     int n = l->nbuckets;
@@ -358,7 +113,7 @@ static void skip_damaged_rows(struct lane *l, struct leased_bucket *bucket, cons
     bucket->damaged_id = r->damaged_id;
     struct cooldown_key key = *r->damage ? cooldown_of(COOLDOWN_SLOT, bucket->lease.slot)
                                          : cooldown_of(COOLDOWN_CHECK, r->damaged_id);
-    if (cooldown_may_log(l->env->cooldowns, key, now_us(l)))
+    if (cooldown_may_log(l->env->cooldowns, key, lane_now_us(l)))
         log_error(l->env->log,
                   "slot %lld, bucket %d: %d rows cannot be run and stay where they are; the first has "
                   "id %lld: %s",
@@ -375,7 +130,7 @@ static void read_met_corrupt_block(struct lane *l, struct leased_bucket *bucket,
     const struct lease *lease = &bucket->lease;
     if (++bucket->damaged_reads < COOLDOWN_TRIES)
         return;
-    if (may_log_slot(l, lease->slot))
+    if (lane_may_log_slot(l, lease->slot))
         log_error(l->env->log, "slot %lld, bucket %d: rows that cannot be read stay where they are: %s",
                   (long long)lease->slot, lease->bucket, err->text);
     l->env->totals->skipped_some = true;
@@ -427,7 +182,7 @@ static void take_page(struct lane *l, struct leased_bucket *bucket, struct check
 {
     const struct lane_env *env = l->env;
     const struct check *last = &rows->checks[rows->n - 1];
-    int64_t now = now_us(l);
+    int64_t now = lane_now_us(l);
     *leased_bucket_cursor(bucket) = (struct page_cursor){ last->bucket, last->priority, last->id };
     bucket->nread += rows->n;
     struct page *page = page_new(rows, job_of, env->jobs, clocks_now(env->clocks, now));
@@ -474,7 +229,7 @@ static void end_read(struct lane *l, int rc)
     if (r->ndamaged)
         skip_damaged_rows(l, bucket, r);
     if (slot_is_of_pause(bucket->lease.slot))
-        pausing_note_page(l->env->pausing, r->page.n, now_us(l));
+        pausing_note_page(l->env->pausing, r->page.n, lane_now_us(l));
     if (r->page.n > 0)
         take_page(l, bucket, &r->page);
     else
@@ -491,7 +246,7 @@ static void begin_finish(struct lane *l)
     struct store_finish *f = &l->req.finish;
     assert(bucket);
     l->bucket = bucket;
-    bucket->counts.took_us = now_us(l) - bucket->began_us;
+    bucket->counts.took_us = lane_now_us(l) - bucket->began_us;
     *f = (struct store_finish)STORE_FINISH_INIT;
     f->lease = bucket->lease;
     f->now = l->env->clocks->virtual_now;
@@ -532,7 +287,7 @@ static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucke
     bucket->finish_anyway = true;
     if (!did_not_look)
         return;
-    if (may_log_slot(l, lease->slot))
+    if (lane_may_log_slot(l, lease->slot))
         log_error(l->env->log, "slot %lld: the end of its pass cannot be written: %s", (long long)lease->slot,
                   err->text);
     bucket->counts.locked++;
@@ -631,7 +386,7 @@ static void end_release(struct lane *l, int rc)
 
 static struct store_place *begin_places(struct lane *l, enum places_call call, int *n)
 {
-    return places_begin(l->env->places, call, n, now_us(l), clock_boot_us(l->env->clock));
+    return places_begin(l->env->places, call, n, lane_now_us(l), clock_boot_us(l->env->clock));
 }
 
 static void begin_take_places(struct lane *l)
@@ -646,7 +401,7 @@ static void begin_take_places(struct lane *l)
 
 static void end_take_places(struct lane *l, int rc)
 {
-    places_taken(l->env->places, !rc, now_us(l));
+    places_taken(l->env->places, !rc, lane_now_us(l));
     if (rc)
         lane_back_off(l, "cannot take places of concurrency keys", &l->req.call.err);
     lanes_note_places(l->env->lanes);
@@ -663,7 +418,7 @@ static void begin_renew_places(struct lane *l)
 
 static void end_renew_places(struct lane *l, int rc)
 {
-    places_renewed(l->env->places, !rc, now_us(l));
+    places_renewed(l->env->places, !rc, lane_now_us(l));
     if (rc)
         lane_back_off(l, "cannot renew places of concurrency keys", &l->req.call.err);
     lanes_note_places(l->env->lanes);
@@ -681,7 +436,7 @@ static void begin_return_places(struct lane *l)
 
 static void end_return_places(struct lane *l, int rc)
 {
-    places_returned(l->env->places, !rc, now_us(l));
+    places_returned(l->env->places, !rc, lane_now_us(l));
     if (rc)
         lane_back_off(l, "cannot give places of concurrency keys back", &l->req.call.err);
 }
@@ -691,7 +446,7 @@ static void end_return_places(struct lane *l, int rc)
 static void begin_settle(struct lane *l)
 {
     FAILPOINT("before-settle");
-    int64_t now = now_us(l), after_us = l->env->settings->settle_after_us;
+    int64_t now = lane_now_us(l), after_us = l->env->settings->settle_after_us;
     struct page *page = settle_due(l->pages, after_us, now, false);
     if (!page)
         page = settle_due(l->pages, after_us, now, true);
@@ -706,9 +461,9 @@ static void end_settle(struct lane *l, int rc)
     struct page *page = l->settler.page;
     if (!rc)
         FAILPOINT("after-settle");
-    if (settle_ended(&l->settler, l->env, s, rc, l->npages >= LANE_PAGES, now_us(l))) {
+    if (settle_ended(&l->settler, l->env, s, rc, l->npages >= LANE_PAGES, lane_now_us(l))) {
         if (s->call.err.reason != ERR_REASON_DAMAGED)
-            health_write_failed(l->env->health, now_us(l));
+            health_write_failed(l->env->health, lane_now_us(l));
         lane_back_off(l, "cannot settle a page", &s->call.err);
     }
     if (rc == ERR_FENCED)
@@ -737,7 +492,7 @@ static struct errand_env errand_env_of(const struct lane *l)
 static void begin_errand(struct lane *l)
 {
     struct errand_env env = errand_env_of(l);
-    errand_fill(l->env->errands, &env, now_us(l), &l->req.errand);
+    errand_fill(l->env->errands, &env, lane_now_us(l), &l->req.errand);
     lane_send(l, &l->req.call);
 }
 
@@ -745,7 +500,7 @@ static void end_errand(struct lane *l, int rc)
 {
     struct errand_env env = errand_env_of(l);
     struct errand_result result;
-    if (errand_ended(l->env->errands, &env, now_us(l), rc, &l->req.errand, &result))
+    if (errand_ended(l->env->errands, &env, lane_now_us(l), rc, &l->req.errand, &result))
         lane_back_off(l, "cannot ask the store", &l->req.call.err);
     l->env->events.errand_done(l->env->events.ctx, &result);
     errand_release(&l->req.errand);
@@ -754,7 +509,7 @@ static void end_errand(struct lane *l, int rc)
 /* ---- which is which ---- */
 
 const struct lane_call lane_calls[] = {
-    [LANE_OPEN] = { begin_open, end_open, true },
+    [LANE_OPEN] = { lane_begin_open, lane_end_open, true },
     [LANE_RENEW] = { begin_renew, end_renew, true },
     [LANE_READ] = { begin_read, end_read, false },
     [LANE_SETTLE] = { begin_settle, end_settle, true },

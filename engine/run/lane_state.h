@@ -1,6 +1,6 @@
 /* lane_state.h - what the files of a lane share: its call under way, its leases, its pages. lane.c
- * decides and drives, lane_calls.c makes the calls, lane_send.c sends them and backs off,
- * lane_buckets.c keeps what they brought. */
+ * decides and drives, lane_calls.c makes the calls (lane_open.c the one that opens a slot),
+ * lane_send.c sends them and backs off, lane_buckets.c keeps what they brought. */
 #ifndef PRESCIENT_LANE_STATE_H
 #define PRESCIENT_LANE_STATE_H
 
@@ -69,5 +69,23 @@ struct lane {
 };
 
 struct lanes { struct lane *all; int n; };
+
+static inline int64_t lane_now_us(const struct lane *l)
+{
+    return clock_mono_us(l->env->clock);
+}
+
+/* The store counts a lease in whole seconds. */
+static inline int lane_lease_s(const struct lane *l)
+{
+    return (int)((l->env->settings->lease_us + 999999) / 1000000);
+}
+
+/* A corrupt block keeps many rows and buckets of a slot: the first line in the log is enough, and
+ * another one after growing pauses. */
+static inline bool lane_may_log_slot(const struct lane *l, int64_t slot)
+{
+    return cooldown_may_log(l->env->cooldowns, cooldown_of(COOLDOWN_SLOT, slot), lane_now_us(l));
+}
 
 #endif
