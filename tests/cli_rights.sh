@@ -157,6 +157,32 @@ is "a reader sees who is how far" "$(on "$reader" events --consumers --json | js
 refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" events --consumers
 ok "an engine's role forgets" on "$engine" events --forget mail
 
+# ---- a server of HTTP, which has the rights of its user ----
+
+# serves USER: sets SERVES
+serves() {
+    on "$1" serve --listen "unix:$PWD/$1.sock" >/dev/null 2>"$1.log" &
+    SERVES=$!
+    ok "$1 serves" wait_until 20 curl -so /dev/null --unix-socket "$PWD/$1.sock" http://localhost/liveness
+}
+asked() { curl -so /dev/null -w '%{http_code}' --unix-socket "$PWD/$1.sock" "${@:2}"; }
+posted() {
+    asked "$1" -H 'Content-Type: application/json' http://localhost/v1/checks \
+        -d '{"entity": "orders", "key": "http", "job": "unshipped", "in": "3h", "uniqid": "u"}'
+}
+serves "$shop"
+is "an enqueuer's server is ready" "$(asked "$shop" http://localhost/readiness)" 200
+is "it files" "$(posted "$shop")" 201
+is "and knows what it was asked for" "$(asked "$shop" 'http://localhost/v1/requests?uniqid=u')" 200
+kill "$SERVES"
+wait "$SERVES"
+serves "$reader"
+is "a reader's server is ready" "$(asked "$reader" http://localhost/readiness)" 200
+is "and files nothing" "$(posted "$reader")" 503
+has "its log has what to do about it" "$(cat "$reader.log")" "$grant prescient_enqueuer TO $reader"
+kill "$SERVES"
+wait "$SERVES"
+
 # ---- nobody ----
 
 denied="permission denied for schema prescient (user $nobody)"

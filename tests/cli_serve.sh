@@ -4,22 +4,9 @@
 # about 25 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 
+. "$ROOT/tests/serve_lib.sh"
+
 ask() { limited 60 python3 "$ROOT/tests/http_ask.py" "$@"; }
-get() { curl -s --max-time $((20 * PATIENCE)) --unix-socket "$SOCK" -o body -w '%{http_code}' "$@"; }
-answers() { [ "$(get "http://localhost${2:-/liveness}")" = "$1" ]; }
-# serve NAME OPTION...: one at a socket file of its own
-serve() {
-    SOCK=$PWD/$1.sock
-    # so long that no end is that of this time
-    start "$1" "$P" serve --listen "unix:$SOCK" --set stop_timeout=50m "${@:2}"
-    wait_until 20 answers 200 "${BASE:-}/liveness" || fail "$1 answers" "$(cat "$1.err")"
-}
-ends() {
-    kill -TERM "$(pid_of "$1")"
-    join_within 30 "$1"
-    is "$STORE_NAME: $1 ends well" "$CODE" 0
-}
-backends_of() { pgrep -P "$(pid_of "$1")"; }
 files_of() { ls "/proc/$(pid_of "$1")/fd" | wc -l; }
 has_files() { [ "$(files_of "$1")" -le "$2" ]; }
 a_free_port() {

@@ -1,19 +1,27 @@
 /* contract_note.c - the store's contract: engines note their listeners. */
+#include <string.h>
+
 #include "store_contract.h"
 
 #define DAY_S 86400
 
 /* How many old ones went; or an ERR_. */
-static int64_t note(const char *engine, const char *listeners, int64_t counts_s)
+static int64_t note_jobs(const char *engine, const char *listeners, const char *jobs, int64_t counts_s)
 {
     struct store_note_listeners n = STORE_NOTE_LISTENERS_INIT;
     n.engine = engine;
     n.command = "daemon";
     n.file = "/etc/prescient.cfg";
     n.listeners = listeners;
+    n.jobs = jobs;
     n.counts_s = counts_s;
     int rc = fixture_call(&n.call);
     return rc < 0 ? rc : n.dropped;
+}
+
+static int64_t note(const char *engine, const char *listeners, int64_t counts_s)
+{
+    return note_jobs(engine, listeners, "", counts_s);
 }
 
 void what_an_engine_notes_takes_the_place_of_what_it_had_noted(void)
@@ -88,4 +96,24 @@ void a_note_without_listeners_is_refused(void)
     CU_ASSERT(note("shop1", NULL, 60) < 0);
     CU_ASSERT(note(NULL, "", 60) < 0);
     IS(0, rows_in("engines_seen"));
+}
+
+/* While all engines are down, their jobs are known all the same. */
+void jobs_that_engines_have_noted_are_known_for_as_long_as_the_notes_are_there(void)
+{
+    WITH_STORE();
+    IS(0, note("shop0", "", 60));
+    IS(0, rows_in("jobs_noted"));
+    IS(0, note_jobs("shop1", "", "remind\nlook\n", 60));
+    IS(0, note_jobs("shop2", "", "look\n", -60));
+    IS(2, rows_in("jobs_noted"));
+    IS(0, note_jobs("shop1", "", "remind\n", 60));
+    IS(2, rows_in("jobs_noted"));
+    IS(0, note_jobs("shop3", "", NULL, 60));        /* it has more than can be noted */
+    struct store_rows rows = fixture_report("jobs_noted", NULL, 0);
+    IS(3, rows.rows);
+    int many = 0;
+    for (int i = 0; i < rows.rows; i++)
+        many += !strcmp(cell(&rows, i, "job"), "NULL");
+    IS(1, many);
 }

@@ -335,6 +335,7 @@
     X(a_prune_of_what_was_read_is_no_loss)                                                                   \
     /* contract_note.c */                                                                                    \
     X(what_an_engine_notes_takes_the_place_of_what_it_had_noted)                                             \
+    X(jobs_that_engines_have_noted_are_known_for_as_long_as_the_notes_are_there)                             \
     X(a_note_counts_for_its_time)                                                                            \
     X(other_engines_are_counted_while_their_notes_count)                                                     \
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
@@ -361,6 +362,16 @@
     X(engines_hear_over_how_many_seconds_slots_are_spread)                                                   \
     X(an_impossible_pace_is_refused)                                                                         \
     X(the_first_parts_of_a_slot_are_read_alone)                                                              \
+    /* contract_post.c */                                                                                    \
+    X(what_is_posted_is_filed_and_told)                                                                      \
+    X(a_repeat_is_answered_as_before_and_files_nothing)                                                      \
+    X(another_request_under_a_uniqid_is_told)                                                                \
+    X(of_all_or_none_none_is_filed)                                                                          \
+    X(a_value_that_is_refused_files_none_of_them)                                                            \
+    X(a_time_from_now_is_counted_by_the_stores_clock)                                                        \
+    X(what_may_be_late_is_drawn)                                                                             \
+    X(what_became_of_a_request_can_be_asked)                                                                 \
+    X(requests_are_forgotten_when_they_need_not_be_kept)                                                     \
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \
     X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \

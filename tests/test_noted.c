@@ -2,8 +2,10 @@
 #include "test.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../engine/base/cleanup.h"
 #include "../engine/base/settings_load.h"
 #include "../engine/base/utf8.h"
 #include "../engine/rules/listener_line.h"
@@ -49,6 +51,28 @@ static void lines_stand_in_the_order_of_names(void)
     parse("");
     n = fill();
     CU_ASSERT_STRING_EQUAL(n.listeners, "");
+    arena_free(n.arena);
+    settings_release(&settings);
+}
+
+static void the_names_of_jobs_are_a_line_each_if_they_have_room(void)
+{
+    struct err err;
+    CLEANUP(cleanup_free) char *many = malloc(1024 * 1024);
+    char *end = stpcpy(many, "jobs = { ");
+    CU_ASSERT_EQUAL_FATAL(settings_parse(&settings, "jobs = { tell = { plugin = \"noop\"; }; "
+                                         "look = { plugin = \"noop\"; }; };", "test", &err), 0);
+    struct store_note_listeners n = fill();
+    CU_ASSERT_STRING_EQUAL(n.jobs, "tell\nlook\n");
+    arena_free(n.arena);
+    settings_release(&settings);
+    for (int i = 0; i < 3000; i++)
+        end += sprintf(end, "job_with_quite_a_long_name_%04d = { plugin = \"noop\"; }; ", i);
+    strcpy(end, "};");
+    CU_ASSERT_EQUAL_FATAL(settings_parse(&settings, many, "test", &err), 0);
+    n = fill();
+    CU_ASSERT_PTR_NULL(n.jobs);
+    CU_ASSERT_PTR_NOT_NULL(n.listeners);
     arena_free(n.arena);
     settings_release(&settings);
 }
@@ -101,6 +125,7 @@ static void what_cron_starts_is_noted_for_two_slots(void)
 }
 
 static const struct test tests[] = {
+    TEST(the_names_of_jobs_are_a_line_each_if_they_have_room),
     TEST(what_cron_starts_is_noted_for_two_slots),
     TEST(lines_stand_in_the_order_of_names),
     TEST(the_most_listeners_have_room),

@@ -60,6 +60,12 @@ static const char calls[] =
     "    ('after', 'text', '''0-0-0'' COLLATE public.any_case'),"
     "    ('concurrency_key', 'text', 'o.key'), ('concurrency_keys', 'text[]', 'ARRAY[o.key]'),"
     "    ('tenant', 'text', 'o.key'), ('tenants', 'text[]', 'ARRAY[o.key]'),"
+    "    ('uniqids', 'text[]', 'ARRAY[o.key]'), ('contents', 'text[]', 'ARRAY[o.key]'),"
+    "    ('keys', 'text[]', 'ARRAY[o.key]'), ('payloads', 'text[]', 'ARRAY[NULL::text]'),"
+    "    ('conflicts', 'text[]', 'ARRAY[''replace'' COLLATE public.any_case]'),"
+    "    ('times', 'bigint[]', 'ARRAY[4000000500]'), ('are_after', 'integer[]', 'ARRAY[0]'),"
+    "    ('within_s', 'bigint[]', 'ARRAY[0]'), ('priorities', 'integer[]', 'ARRAY[0]'),"
+    "    ('keep_s', 'bigint', '60'), ('of_uniqid', 'text', 'o.key'),"
     "    ('pattern', 'text', 'o.key'), ('places', 'integer', '2'),"
     "    ('part', 'text', '''job'' COLLATE public.any_case'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
@@ -88,6 +94,8 @@ static const struct { const char *function, *answer; } answers[] = {
     { "event_of", "0 rows " },      /* finds it by a uuid */
     { "events_after", "0 rows " },  /* nothing was emitted */
     { "runs_by", "0 rows " },       /* nothing has run */
+    { "post_checks", "(1,f,f,replaced," },      /* and the id */
+    { "request_of", "0 rows " },    /* its twin was asked for */
 };
 
 /* The row of `given` waits, once by each of its keys; so do its twins, a day before and after it.
@@ -107,6 +115,9 @@ static void put_row_and_twins(const char *function)
                 "       ('Nightly', 'ORDERS', o.key, 'noop'), ('nightlY', 'orders', o.key, 'NOOP'))"
                 "       w (name, entity, key, job)");
     SQL_IS("paused", "SELECT prescient.pause(job => 'NOOP')");
+    PQclear(pgfx_ask(pgfx.app, "TRUNCATE prescient.request;"
+                               "INSERT INTO prescient.request (uniqid, content, kept_until)"
+                               " SELECT upper(o.key COLLATE \"C\"), '', 'infinity' FROM public.given o"));
     if (!strcmp(function, "resume"))
         SQL_IS("paused", "SELECT prescient.pause(job => 'noop')");
     if (!strcmp(function, "schedule_on"))
@@ -132,11 +143,18 @@ static void call_it(const char *call, char out[1000])
     PQclear(r);
 }
 
+/* Of a row, the columns that are known. */
+static bool begins_so(const char *known, const char *answer)
+{
+    bool is_cut = known[strlen(known) - 1] == ',';
+    return is_cut ? !strncmp(known, answer, strlen(known)) : !strcmp(known, answer);
+}
+
 static bool is_right_answer(const char *function, const char *answer)
 {
     for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
         if (!strcmp(answers[i].function, function))
-            return answers[i].answer ? !strcmp(answers[i].answer, answer) : !strstr(answer, " rows ");
+            return answers[i].answer ? begins_so(answers[i].answer, answer) : !strstr(answer, " rows ");
     return false;
 }
 

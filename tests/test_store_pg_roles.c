@@ -47,9 +47,10 @@ static void whoever_makes_tables_with_its_owners_rights_says_where(void)
 static void an_enqueuer_may_call_the_api_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at pace pace_s pending "
-           "reschedule resolve resolve_doubt schedule schedule_off schedule_on schedule_set schema_state "
-           "slot_ceil slot_fine_next slot_floor slot_for slot_length_s slot_loads slot_next unschedule",
+    SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at jobs_noted pace "
+           "pace_s pending post_checks request_of reschedule resolve resolve_doubt schedule schedule_off "
+           "schedule_on schedule_set schema_state slot_ceil slot_fine_next slot_floor slot_for "
+           "slot_length_s slot_loads slot_next unschedule",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");

@@ -203,6 +203,10 @@ const struct setting_row settings_rows[] = {
       .expected = "names of hosts, without a port",
       .help = "Names in the header Host that it answers to, beside localhost and loopback addresses: those "
               "by\nwhich a proxy is reached that passes the header on." },
+    { "uniqid_keep", SETTING_DURATION_US, AT(uniqid_keep_us), .default_text = "7d", .min = MINUTE,
+      .max = 3660 * DAY,
+      .help = "How long it is remembered, at least, what was asked for under a uniqid: a repeat in that\n"
+              "time gets the answer of before, and does nothing." },
 
     { "plugin_dirs", SETTING_TEXTS, AT(plugin_dirs), .count = offsetof(struct settings, nplugin_dirs),
       .default_text = PLUGIN_DIR, .min = 1, .max = 4095, .accepts = is_printable, .section = "Jobs",

@@ -17,14 +17,15 @@ const struct command cmd_serve = {
     .args = "",
     .help = "answer other programs over HTTP",
     .more = "GET /liveness says whether it is there, and asks no store; GET /readiness whether the store can "
-            "be asked (503: it cannot).\n"
+            "be asked (503: it cannot). POST /v1/checks files a check, and answers when it is on disk; "
+            "docs/http.md has the rest.\n"
             "Stays in the foreground; logs to stderr. On TERM or INT it takes no new connection, answers "
             "what it has read, and ends within stop_timeout; a second signal ends it at once.\n"
             "Who reaches it may do all that it can: it listens on loopback addresses and socket files alone.",
     .examples = "prescient serve\nprescient serve --listen unix:http.sock",
     .options = options,
     .main = serve_main,
-    .role = "prescient_reader",
+    .role = "prescient_enqueuer",
 };
 
 /* The socket of systemd, else the one that is asked for. */

@@ -48,7 +48,7 @@ static const struct { int code; enum problem_type type; const char *detail;
     { ERR_SCHEMA, PROBLEM_AWAY, "the schema of the store does not fit this server: its log has what to do" },
 };
 
-static void tell(struct desk *desk, const struct err *err)
+void desk_tell(struct desk *desk, const struct err *err)
 {
     int64_t now = clock_mono_us(&clock_system);
     bool is_same = !strncmp(desk->told, err->text, strlen(desk->told)) && *desk->told;
@@ -70,7 +70,7 @@ void desk_failed(struct desk *desk, struct answer *answer, const struct err *err
             type = failures[i].type;
             detail = failures[i].detail;
         }
-    tell(desk, err);
+    desk_tell(desk, err);
     desk->is_over = desk->is_over || err->code == ERR_CHANGED;
     desk_refuse(desk, answer, type, problem_new(type, detail));
 }

@@ -10,12 +10,14 @@
 #include "../base/settings.h"
 #include "../store/store_report.h"
 #include "exchange.h"
+#include "known_jobs.h"
 #include "problem.h"
 
 struct desk {
     const struct settings *settings;
     struct log *log;
     struct store *store;
+    struct known_jobs jobs;
     struct arena *arena;            /* of the questions that are answered: reset before the next */
     /* what the store has said asks for a new process, once these answers are given */
     bool is_over;
@@ -31,5 +33,7 @@ void desk_refuse(struct desk *desk, struct answer *answer, enum problem_type typ
 /* A call of the store has failed. What the database says of it goes to the log, and not to the
  * client. */
 void desk_failed(struct desk *desk, struct answer *answer, const struct err *err);
+/* The log is told, the same words once a minute. */
+void desk_tell(struct desk *desk, const struct err *err);
 
 #endif

@@ -3,11 +3,16 @@
 
 #include <string.h>
 
+#include "asked_request.h"
+#include "post.h"
 #include "ready.h"
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", .answer = NULL },
     { HTTP_GET, "/readiness", .answer = ready_answer },
+    { HTTP_POST, "/v1/checks", .writes = true, .takes_many = true, .content_type = "application/json",
+      .body_max = 8 * 1024 * 1024, .answer = post_answer },
+    { HTTP_GET, "/v1/requests", .answer = asked_request_answer },
 };
 
 const int routes = sizeof route_table / sizeof *route_table;

@@ -8,7 +8,8 @@
 #include "../base/utf8.h"
 #include "../rules/listener_line.h"
 
-enum { NAME_MAX_BYTES = 255, FILE_MAX_BYTES = 256 };    /* what the table has room for */
+/* what the table has room for */
+enum { NAME_MAX_BYTES = 255, FILE_MAX_BYTES = 256, JOBS_MAX_BYTES = 65536 };
 
 static int compare_lines(const void *a, const void *b)
 {
@@ -27,6 +28,22 @@ char *noted_listeners(const struct settings *s, struct arena *a)
     qsort(lines, n, sizeof *lines, compare_lines);
     for (size_t i = 0; i < n; i++) {
         end = stpcpy(end, lines[i]);
+        *end++ = '\n';
+    }
+    *end = '\0';
+    return all;
+}
+
+char *noted_jobs(const struct settings *s, struct arena *a)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < s->njobs; i++)
+        bytes += strlen(s->jobs[i].name) + 1;
+    char *all = bytes <= JOBS_MAX_BYTES ? arena_alloc(a, bytes + 1) : NULL, *end = all;
+    if (!all)
+        return NULL;
+    for (int i = 0; i < s->njobs; i++) {
+        end = stpcpy(end, s->jobs[i].name);
         *end++ = '\n';
     }
     *end = '\0';
@@ -70,4 +87,5 @@ void noted_fill(const struct errand_env *env, struct store_note_listeners *out)
     out->engine = name_of_engine(s, a);
     out->file = end_of(a, s->file ? s->file : "", FILE_MAX_BYTES);
     out->listeners = noted_listeners(s, a);
+    out->jobs = noted_jobs(s, a);
 }

@@ -1,5 +1,5 @@
 /* noted.h - what an engine notes of itself in the store: the listeners of its settings, for
- * `doctor` to compare. */
+ * `doctor` to compare, and its jobs, for `serve` to know those that are asked for. */
 #ifndef PRESCIENT_NOTED_H
 #define PRESCIENT_NOTED_H
 
@@ -13,6 +13,9 @@ int32_t noted_command_s(int32_t slot_length_s);
 
 /* The lines of all listeners (rules/listener_line.h), by name. NULL: out of memory. */
 char *noted_listeners(const struct settings *settings, struct arena *a);
+
+/* The names of all jobs, a line each. NULL: too many to be noted, or there is no memory. */
+char *noted_jobs(const struct settings *settings, struct arena *a);
 
 /* Who notes them, and the lines. Those for which memory is short are NULL, which the store refuses.
  * `out->arena` is the caller's to free. */

@@ -109,6 +109,30 @@ int store_do(struct store *st, struct store_call *call)
     return call->rc;
 }
 
+const char *post_outcome_word(const char *word)
+{
+    static const char *const words[] = { "new", "kept", "moved", "replaced" };
+    for (size_t i = 0; word && i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i], word))
+            return words[i];
+    return NULL;
+}
+
+int post_check_all(const struct post_result *results, int n, bool all, struct err *err)
+{
+    for (int i = 0; i < n && all; i++)
+        if (results[i].state == POST_OTHER)
+            return err_set(err, ERR_INPUT, "item %d has the uniqid of another request", i);
+    return 0;
+}
+
+int store_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+                struct post_result *results, struct err *err)
+{
+    err_clear(err);
+    return n > 0 ? st->ops->post(st, items, n, terms, results, err) : 0;
+}
+
 int store_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                struct load_counts *out, int *bad, struct err *err)
 {

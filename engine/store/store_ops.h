@@ -3,6 +3,7 @@
 #ifndef PRESCIENT_STORE_OPS_H
 #define PRESCIENT_STORE_OPS_H
 
+#include "store_post.h"
 #include "store_report.h"
 #include "store_slot.h"
 
@@ -20,6 +21,8 @@ struct store_ops {
     void (*abandon)(struct store *st);
     int (*load)(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                 struct load_counts *out, int *bad, struct err *err);
+    int (*post)(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+                struct post_result *results, struct err *err);
     int (*migrate)(struct store *st, const struct migrate_options *options, struct err *err);
     /* NULL: nobody is told of anything here */
     int (*listen)(struct store *st, const char *channel, struct err *err);

@@ -584,6 +584,7 @@ const struct store_ops store_pg_ops = {
     .deadline_us = pg_deadline_us,
     .abandon = pg_abandon,
     .load = pg_load,
+    .post = pg_post,
     .migrate = pg_migrate,
     .listen = pg_listen,
     .heard_fd = pg_heard_fd,

@@ -232,6 +232,8 @@ int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, s
 int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);
 int pg_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
             struct load_counts *out, int *bad, struct err *err);
+int pg_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+                struct post_result *results, struct err *err);
 int pg_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
 #endif

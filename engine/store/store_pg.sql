@@ -1730,7 +1730,7 @@ SELECT prescient.forget_digest(:listener)::text AS forgotten
 -- name: note_listeners
 -- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.
 -- Another engine has another name, or other settings.
--- in: engine text?, command text?, file text?, listeners text?, counts_s int8
+-- in: engine text?, command text?, file text?, listeners text?, jobs text?, counts_s int8
 -- out: dropped int8, others int8
 WITH dropped AS (
     DELETE FROM prescient.engine_seen e
@@ -1741,11 +1741,12 @@ WITH dropped AS (
             LIMIT 1000 FOR UPDATE SKIP LOCKED)
     RETURNING 1),
 noted AS (
-    INSERT INTO prescient.engine_seen (engine, command, file, listeners, seen_at, counts_until)
-    VALUES (:engine, :command, :file, :listeners, clock_timestamp(),
+    INSERT INTO prescient.engine_seen (engine, command, file, listeners, jobs, seen_at, counts_until)
+    VALUES (:engine, :command, :file, :listeners, :jobs, clock_timestamp(),
             clock_timestamp() + :counts_s::bigint * {second})
         ON CONFLICT (engine, command, file) DO UPDATE
-       SET listeners = excluded.listeners, seen_at = excluded.seen_at, counts_until = excluded.counts_until)
+       SET listeners = excluded.listeners, jobs = excluded.jobs, seen_at = excluded.seen_at,
+           counts_until = excluded.counts_until)
 SELECT (SELECT count(*) FROM dropped) AS dropped, count(*) AS others
   FROM prescient.engine_seen e
  WHERE (e.engine, e.file) <> (:engine, :file) AND e.counts_until > clock_timestamp()
@@ -3598,6 +3599,32 @@ prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :
 -- out: added int8, kept int8, moved int8, replaced int8
 SELECT added, kept, moved, replaced FROM {file_many}
 
+-- name: post
+-- in: uniqids text[], contents text[], entities text[], keys text[], jobs text[], times int8[],
+-- in: are_after int4[], within_s int8[], payloads text[], conflicts text[], priorities int4[],
+-- in: concurrency_keys text[], tenants text[], keep_s int8, lock_timeout text
+-- out: n int8, is_repeat bool, is_other bool, outcome text?, check_id int8?, filed_at timestamptz?
+SELECT p.n, p.is_repeat, p.is_other, p.outcome, p.check_id, p.filed_at
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+       LATERAL prescient.post_checks(:uniqids, :contents, :entities, :keys, :jobs, :times, :are_after,
+                                     :within_s, :payloads, :conflicts, :priorities, :concurrency_keys,
+                                     :tenants, :keep_s) p
+ WHERE setup.lock_timeout IS NOT NULL ORDER BY p.n
+
+-- name: request
+-- in: uniqid text?
+-- out: outcome text, check_id int8, filed_at int8, made_at int8, kept_until int8
+-- report
+SELECT r.outcome, r.check_id, date_part('epoch', r.filed_at)::bigint AS filed_at,
+       date_part('epoch', r.made_at)::bigint AS made_at,
+       date_part('epoch', r.kept_until)::bigint AS kept_until
+  FROM prescient.request_of(:uniqid) r
+
+-- name: jobs_noted
+-- out: job text?
+-- report
+SELECT j.job FROM prescient.jobs_noted() j (job)
+
 -- ---- migrations ------------------------------------------------------------------------------
 
 -- name: begin_migration
@@ -3666,7 +3693,7 @@ SELECT prescient.note_restored() AS noted
 -- ---- who may do what ----------------------------------------------------------------------------
 -- init and migrate apply these rights each time: a dump contains grants but no roles, and a restore
 -- without the roles undoes even what was revoked from PUBLIC. Additional grants of an operator
--- stay. 0015_roles.sql gives the same ones, for a schema that is made without this program.
+-- stay. 0016_roles.sql gives the same ones, for a schema that is made without this program.
 
 -- name: make_roles
 -- Roles belong to the cluster, not to the database: they may exist already, and the user may not be
@@ -3705,15 +3732,15 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
                                'enqueue_each', 'resolve', 'resolve_doubt', 'reschedule', 'pending',
-                               'filed_at', 'schema_state', 'schedule', 'schedule_set', 'schedule_on',
-                               'schedule_off', 'unschedule', 'ask_loads', 'slot_loads', 'pace',
-                               'pace_s') THEN '{EXECUTE}'
+                               'filed_at', 'post_checks', 'request_of', 'jobs_noted', 'schema_state',
+                               'schedule', 'schedule_set', 'schedule_on', 'schedule_off', 'unschedule',
+                               'ask_loads', 'slot_loads', 'pace', 'pace_s') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
                                'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
-                               'pace_s') THEN '{EXECUTE}'
+                               'pace_s', 'request_of', 'jobs_noted') THEN '{EXECUTE}'
            ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL

@@ -506,6 +506,7 @@ static bool note_listeners_send(struct pg_store *pg, struct store_call *call)
         .command = n->command,
         .file = n->file,
         .listeners = n->listeners,
+        .jobs = n->jobs,
         .counts_s = n->counts_s,
     });
 }

@@ -403,13 +403,14 @@ struct store_keep_digests {
 };
 #define STORE_KEEP_DIGESTS_INIT { .call.op = STORE_KEEP_DIGESTS }
 
-/* Notes which listeners an engine has, in place of what it has noted before, and drops notes that
- * have counted for nothing for a day. By the store's clock, as engines are compared by what they
- * have now. */
+/* Notes which listeners and jobs an engine has, in place of what it has noted before, and drops
+ * notes that have counted for nothing for a day. By the store's clock, as engines are compared by
+ * what they have now. */
 struct store_note_listeners {
     struct store_call call;
     const char *engine, *command, *file;    /* whose: all three together; at most 255, 16, 256 bytes */
     const char *listeners;                  /* a line each, rules/listener_line.h */
+    const char *jobs;                       /* their names, a line each; NULL: too many to be noted */
     int64_t counts_s;                       /* the note stands for an engine for so long */
     struct arena *arena;                    /* the caller's: what these live in */
     /* out */

@@ -228,5 +228,6 @@ const struct store_ops store_sqlite_ops = {
     .deadline_us = ops_deadline_us,
     .abandon = ops_abandon,
     .load = sqlite_load,
+    .post = sqlite_post,
     .migrate = sqlite_migrate,
 };

@@ -477,12 +477,12 @@ DELETE FROM prescient_cursor
                     WHERE bucket = 0 AND entity_name = 'prescient.digest' AND entity_key = :listener)
 
 -- name: note_listeners
--- in: engine text?, command text?, file text?, listeners text?, seen_us timestamptz,
+-- in: engine text?, command text?, file text?, listeners text?, jobs text?, seen_us timestamptz,
 -- in: until_us timestamptz
-INSERT INTO prescient_engine_seen (engine, command, file, listeners, seen_at_us, counts_until_us)
-VALUES (:engine, :command, :file, :listeners, :seen_us, :until_us)
+INSERT INTO prescient_engine_seen (engine, command, file, listeners, jobs, seen_at_us, counts_until_us)
+VALUES (:engine, :command, :file, :listeners, :jobs, :seen_us, :until_us)
     ON CONFLICT (engine, command, file) DO UPDATE
-   SET listeners = excluded.listeners, seen_at_us = excluded.seen_at_us,
+   SET listeners = excluded.listeners, jobs = excluded.jobs, seen_at_us = excluded.seen_at_us,
        counts_until_us = excluded.counts_until_us
 
 -- name: other_engines
@@ -818,13 +818,49 @@ SELECT j.id, j.next_check_at, j.again_at,
  WHERE j.bucket = 0 AND j.entity_name = :entity AND j.entity_key = :key AND j.job_exec = :job
 
 -- name: enqueue
--- All but :now as text.
+-- All but :now and :within_s as text; :within_s 0: at that slot.
 -- in: entity text?, key text?, job text?, at text?, payload text?, conflict text?, priority text?,
--- in: now timestamptz, concurrency_key text?, tenant text?
+-- in: now timestamptz, concurrency_key text?, tenant text?, within_s int8
 INSERT INTO prescient_enqueue (entity_name, entity_key, job_exec, check_at, payload, conflict, priority, now,
-                               concurrency_key, tenant)
+                               concurrency_key, tenant, within)
 VALUES (:entity, :key, :job, :at, :payload, :conflict, CAST(:priority AS INTEGER), :now, :concurrency_key,
-        :tenant)
+        :tenant, nullif(:within_s, 0))
+
+-- name: request_before
+-- in: uniqid text, content text
+-- out: is_other bool, outcome text, check_id int8, filed_at timestamptz
+SELECT content <> :content AS is_other, outcome, check_id, filed_at FROM prescient_request
+ WHERE uniqid = :uniqid
+
+-- name: note_request
+-- in: uniqid text, made_us int8, kept_us int8, content text, outcome text, check_id int8,
+-- in: filed_at timestamptz
+INSERT INTO prescient_request (uniqid, made_at_us, kept_until_us, content, outcome, check_id, filed_at)
+VALUES (:uniqid, :made_us, :kept_us, :content, :outcome, :check_id, :filed_at)
+
+-- name: forget_requests
+-- in: now_us int8, most int8
+DELETE FROM prescient_request
+ WHERE uniqid IN (SELECT r.uniqid FROM prescient_request AS r
+                   WHERE r.kept_until_us < :now_us ORDER BY r.kept_until_us LIMIT :most)
+
+-- name: request
+-- in: uniqid text?
+-- out: outcome text, check_id int8, filed_at int8, made_at int8, kept_until int8
+-- report
+SELECT outcome, check_id, filed_at, made_at_us / 1000000 AS made_at, kept_until_us / 1000000 AS kept_until
+  FROM prescient_request WHERE uniqid = :uniqid
+
+-- name: jobs_noted
+-- See the same block of migrations/pg/0015_requests.sql.
+-- out: job text?
+-- report
+WITH RECURSIVE line (job, rest) AS (
+    SELECT CASE WHEN jobs IS NULL THEN NULL ELSE '' END, jobs FROM prescient_engine_seen
+    UNION
+    SELECT substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM line
+     WHERE instr(rest, char(10)) > 0)
+SELECT DISTINCT job FROM line WHERE job IS NOT ''
 
 -- name: enqueue_now
 -- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?,

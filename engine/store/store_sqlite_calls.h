@@ -68,18 +68,22 @@ int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *
 int sqlite_report_schedule_remove(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_whole(struct sqlite_store *db, struct store_report *req);
 
-/* store_sqlite_load.c, store_sqlite_schema.c: these block and open their own transactions */
+/* store_sqlite_load.c, store_sqlite_post.c, store_sqlite_schema.c: these block and open their own
+ * transactions */
+int sqlite_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+                struct post_result *results, struct err *err);
 int sqlite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                 struct load_counts *out, int *bad, struct err *err);
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
 
 /* Enqueues one check inside the caller's transaction and reports what happened. `at` NULL: in the
- * next second. `at` of the answer is the slot in which it will be run. */
+ * next second. `at` of the answer is the slot in which it will be run, `id` that of the check. */
 enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
 struct sqlite_filed {
     enum sqlite_filing what;
-    int64_t at;
+    int64_t at, id;
 };
+const char *sqlite_filing_word(enum sqlite_filing what);        /* "new", ... */
 int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *out,
                    struct err *err);
 

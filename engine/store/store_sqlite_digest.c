@@ -67,6 +67,7 @@ int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call)
         .command = n->command,
         .file = n->file,
         .listeners = n->listeners,
+        .jobs = n->jobs,
         .seen_us = now_us,
         .until_us = now_us + n->counts_s * 1000000,
     });

@@ -30,6 +30,7 @@ static void compare_rows(const struct sqlite_pending_row_out *before,
                          const struct sqlite_pending_row_out *after, int64_t now, struct sqlite_filed *out)
 {
     out->at = after->next_check_at;
+    out->id = after->id;
     if (!before->id)
         out->what = FILED_NEW;
     else if (before->id != after->id)
@@ -129,6 +130,7 @@ static int load_one(struct sqlite_store *db, const struct load_row *r, const cha
             .now = now,
             .concurrency_key = r->concurrency_key,
             .tenant = r->tenant,
+            .within_s = 0,
         }, &filed, err);
         if (rc < 0)
             return rc;

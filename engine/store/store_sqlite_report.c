@@ -23,6 +23,11 @@ static const char *const outcomes[FILED_OUTCOMES] = {
     [FILED_REPLACED] = "replaced",
 };
 
+const char *sqlite_filing_word(enum sqlite_filing what)
+{
+    return outcomes[what];
+}
+
 static const char *param(const struct store_report *req, int n)
 {
     return n <= req->nparams ? req->params[n - 1] : NULL;
@@ -65,6 +70,7 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
         .now = now_param(db, req, 8),
         .concurrency_key = param(req, 9),
         .tenant = param(req, 10),
+        .within_s = 0,
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -212,6 +218,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
         .now = now,
         .concurrency_key = f[FOUND_CONCURRENCY_KEY],
         .tenant = f[FOUND_TENANT],
+        .within_s = 0,
     }, &filed, err);
     if (rc < 0)
         return rc;
@@ -287,6 +294,7 @@ static int report_enqueue_now(struct sqlite_store *db, struct store_report *req)
         .now = now_param(db, req, 7),
         .concurrency_key = param(req, 8),
         .tenant = param(req, 9),
+        .within_s = 0,
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
@@ -318,6 +326,7 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
         .now = sqlite_now(db, 0),
         .concurrency_key = NULL,
         .tenant = NULL,
+        .within_s = 0,
     }, &filed, &req->call.err);
     if (rc < 0)
         return (int)rc;

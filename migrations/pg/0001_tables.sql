@@ -13,6 +13,7 @@
 --   slot_pass           -                open and close slots           views slots, passes
 --   cursor              -                prescient events --deliver     view consumers
 --   run_hour, run_now   -                write now and then             views run_hours, running
+--   request             -                prescient serve                -
 --   setting, generation, slot_load, engine_seen, run_note: notes of engines and of init
 --
 -- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
@@ -26,7 +27,7 @@
 -- Roles belong to the cluster, not to the database: they may exist already, and this user may not
 -- be allowed to create them. Then the schema works for its owner alone, and a notice says so. Each
 -- function is prescient_engine's as it is made: given later, it would be written once more. What
--- else the roles may do, 0015_roles says.
+-- else the roles may do, 0016_roles says.
 
 DO $$
 DECLARE
@@ -559,16 +560,19 @@ CREATE TABLE prescient.engine_seen (
     file text NOT NULL,
     -- A line each: its name, a fingerprint of all that decides what it hears, and words.
     listeners text NOT NULL,
+    -- The names of the jobs that it can run, a line each. NULL: there are too many to be noted.
+    jobs text,
     -- When it noted them.
     seen_at timestamptz NOT NULL,
     -- From then on it stands for no engine any more; a day later it is dropped.
     counts_until timestamptz NOT NULL,
     PRIMARY KEY (engine, command, file),
     CONSTRAINT engine_seen_sizes CHECK (octet_length(engine) <= 255 AND octet_length(command) <= 16
-                                        AND octet_length(file) <= 256 AND octet_length(listeners) <= 65792)
+                                        AND octet_length(file) <= 256 AND octet_length(listeners) <= 65792
+                                        AND octet_length(jobs) <= 65536)
 );
 COMMENT ON TABLE prescient.engine_seen IS
-    'The listeners of each engine, as it noted them last (prescient doctor compares them).';
+    'The listeners and jobs of each engine, as it noted them last (prescient doctor compares them).';
 
 CREATE TABLE prescient.slot_load (
     -- The slot, which is to come.
@@ -654,6 +658,28 @@ CREATE TABLE prescient.run_now (
     PRIMARY KEY (owner, number)
 );
 COMMENT ON TABLE prescient.run_now IS 'Runs that have been going on for more than five seconds.';
+
+-- What was asked for over HTTP under a uniqid, and what was answered: a repeat gets the same
+-- answer, and does nothing.
+CREATE TABLE prescient.request (
+    -- Chosen by the client.
+    uniqid text COLLATE "C" PRIMARY KEY,
+    -- When it came first.
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- From then on it may be forgotten.
+    kept_until timestamptz NOT NULL,
+    -- A digest of what was asked for.
+    content text NOT NULL,
+    -- What became of it: new, kept, moved or replaced. NULL: the transaction that writes this row
+    -- is under way.
+    outcome text,
+    -- The id of the check then.
+    check_id bigint,
+    -- The slot under which it was filed.
+    filed_at timestamptz
+) WITH (fillfactor = 70);
+CREATE INDEX request_by_age ON prescient.request (kept_until);
+COMMENT ON TABLE prescient.request IS 'Requests over HTTP that have a uniqid, for as long as it is kept.';
 
 INSERT INTO prescient.setting VALUES
     ('slot_length_s', '900'),

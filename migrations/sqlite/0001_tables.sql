@@ -290,6 +290,19 @@ CREATE TABLE prescient_run_note (
     noted_at_us INTEGER NOT NULL            -- when that came
 ) STRICT, WITHOUT ROWID;
 
+-- What was asked for over HTTP under a uniqid, and what was answered: a repeat gets the same
+-- answer, and does nothing.
+CREATE TABLE prescient_request (
+    uniqid TEXT PRIMARY KEY NOT NULL,       -- chosen by the client
+    made_at_us INTEGER NOT NULL,            -- when it came first
+    kept_until_us INTEGER NOT NULL,         -- from then on it may be forgotten
+    content TEXT NOT NULL,                  -- a digest of what was asked for
+    outcome TEXT NOT NULL,                  -- what became of it: new, kept, moved or replaced
+    check_id INTEGER NOT NULL,              -- the id of the check then
+    filed_at INTEGER NOT NULL               -- the slot under which it was filed
+) STRICT, WITHOUT ROWID;
+CREATE INDEX prescient_request_by_age ON prescient_request (kept_until_us);
+
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
 -- has any; of one that was killed they stay, and count for nothing after half a minute.
 CREATE TABLE prescient_run_now (
@@ -365,13 +378,15 @@ CREATE TABLE prescient_cursor (
     CONSTRAINT "a lease has an owner and an end" CHECK ((owner IS NULL) = (expires_at_us IS NULL))
 ) STRICT, WITHOUT ROWID;
 
--- Which listeners each engine has. `prescient doctor` compares them.
+-- Which listeners and jobs each engine has. `prescient doctor` compares them.
 CREATE TABLE prescient_engine_seen (
     engine TEXT NOT NULL,                   -- its engine_name, or else its host
     command TEXT NOT NULL,                  -- daemon, or run, which stands for sweep, too
     file TEXT NOT NULL,                     -- its settings file
     listeners TEXT NOT NULL,                -- a line each: the name, a fingerprint of all that decides
                                             -- which events it hears, and words
+    jobs TEXT,                              -- names of those that it can run, a line each; NULL: too
+                                            -- many to be noted
     seen_at_us INTEGER NOT NULL,
     counts_until_us INTEGER NOT NULL,       -- from then on the row stands for no engine; engines drop
                                             -- it a day later

@@ -1,4 +1,4 @@
--- 0015_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
+-- 0016_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
 -- table, prescient_engine runs checks, prescient_reader reads the views.
 --
 -- 0001_tables has made the roles, or there are none. init and migrate repair these rights each time
@@ -11,7 +11,7 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
     prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
-    prescient.run_note,
+    prescient.run_note, prescient.request,
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
     prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
@@ -21,10 +21,10 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
 DO $$
 DECLARE
     of_all CONSTANT text[] := '{slot_length_s,slot_floor,slot_ceil,slot_next,slot_for,slot_fine_next,'
-        'bucket_of,pace,pace_s,pending,schema_state}';
+        'bucket_of,pace,pace_s,pending,schema_state,request_of,jobs_noted}';
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
-        'resolve_doubt,filed_at,schedule,schedule_set,schedule_on,schedule_off,unschedule,ask_loads,'
-        'slot_loads}';
+        'resolve_doubt,filed_at,post_checks,schedule,schedule_set,schedule_on,schedule_off,unschedule,'
+        'ask_loads,slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
         'open_work,events_withheld,event_of,class_us,runs_by}';
@@ -59,7 +59,7 @@ BEGIN
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
             prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
-            prescient.run_hour, prescient.run_now, prescient.run_note
+            prescient.run_hour, prescient.run_now, prescient.run_note, prescient.request
             TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,

@@ -1,0 +1,148 @@
+#!/usr/bin/env bash
+# cli_post.sh - POST /v1/checks: what is filed, what a repeat is answered, what is refused and how,
+# and what is left when processes are killed in the middle.
+# about 20 s
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+. "$ROOT/tests/serve_lib.sh"
+
+# said COLUMN...: members of the last answer
+said() { json "$(printf 'j.get("%s"), ' "$@")" <body; }
+# where something is at fault
+pointers() { json '[e["pointer"] for e in j["errors"]]' <body; }
+of_check() { q "SELECT count(*) FROM {future_job} WHERE entity_key = '$1'"; }
+LOOKS='jobs = { look = { plugin = "noop"; }; remind = { plugin = "noop"; }; };'
+
+files() {
+    local s=$STORE_NAME first
+    a_clean_store
+    settings "$LOOKS"
+    serve files.$s
+    is "$s: a check is filed" "$(post '{"entity": "orders", "key": "a/%/ü", "job": "look", "in": "3h"}')" 201
+    is "$s: as new" "$(said outcome)" "('new',)"
+    is "$s: once" "$(of_check 'a/%/ü')" 1
+    first=$(cat body)
+    is "$s: again it is kept" "$(post '{"entity": "orders", "key": "a/%/ü", "job": "look", "in": "5h"}')" 200
+    is "$s: with the same id" "$(said id outcome)" "($(json 'j["id"]' <<<"$first"), 'kept')"
+    is "$s: or replaced" \
+        "$(post '{"entity":"orders","key":"a/%/ü","job":"look","in":"5h","on_conflict":"replace"}')" 200
+    is "$s: which is said" "$(said outcome)" "('replaced',)"
+    is "$s: what it is to be is read as the command line has it" "$(post '{"entity": "orders", "key": 7,
+        "job": "look", "check_at": "2099-03-01 13:14+02:00", "priority": -3, "payload": {"n": [1, null]},
+        "tenant": "acme", "concurrency_key": "k"}')" 201
+    is "$s: its slot is told" "$(said check_at)" "('2099-03-01T11:15:00Z',)"
+    is "$s: and all else is there" "$("$P" list --json orders 7 | json \
+        '[(c["priority"], c["tenant"], c["concurrency_key"], c["payload"]) for c in j]')" \
+        "[(-3, 'acme', 'k', {'n': [1, None]})]"
+    is "$s: of a message, only its uniqid is needed" "$(post '{"job":"look","in":"1h","uniqid":"m/1"}')" 201
+    is "$s: it is the row" "$(q "SELECT entity_name FROM {future_job} WHERE entity_key = 'm/1'")" message
+    ends files.$s
+}
+
+repeats() {
+    local s=$STORE_NAME first again
+    local body='{"entity": "orders", "key": "9", "job": "look", "check_at": "2020-01-01", "uniqid": "u/9 %"}'
+    a_clean_store
+    settings "$LOOKS"
+    serve repeats.$s
+    is "$s: nothing is known of it" "$(get "http://localhost/v1/requests?uniqid=u/9+%25")" 404
+    is "$s: a request with a uniqid" "$(post "$body")" 201
+    first=$(cat body)
+    is "$s: was taken" "$(get "http://localhost/v1/requests?uniqid=u/9+%25"; said uniqid outcome)" \
+        "200('u/9 %', 'new')"
+    is "$s: its repeat has the same status" "$(post "$body")" 201
+    is "$s: and the same bytes" "$(cat body)" "$first"
+    is "$s: with its members in another order, too" "$(post '{"uniqid": "u/9 %", "job": "look", "key": "9",
+        "check_at":"2020-01-01","entity":"orders"}'; cat body)" "201$first"
+    is "$s: and its uniqid in the head" \
+        "$(post "${body/, \"uniqid\"*/\}}" -H 'Idempotency-Key: u/9 %'; cat body)" "201$first"
+    ok "$s: the check is run" "$P" sweep --quiet --now +1h
+    is "$s: it is over" "$(of_check 9)" 0
+    ends repeats.$s
+    serve repeats.$s
+    is "$s: that changes no answer, nor does another server" "$(post "$body"; cat body)" "201$first"
+    is "$s: no check is filed by it" "$(of_check 9)" 0
+    is "$s: something else under that uniqid is refused" "$(post "${body/2020/2021}"; pointers)" \
+        "422['/uniqid']"
+    is "$s: two uniqids are refused" "$(post "$body" -H 'Idempotency-Key: other')" 400
+    is "$s: without one a repeat is another request" "$(post "${body/, \"uniqid\"*/\}}"; said outcome)" \
+        "201('new',)"
+    ends repeats.$s
+}
+
+refuses() {
+    local s=$STORE_NAME
+    a_clean_store
+    settings "$LOOKS"
+    serve refuses.$s
+    is "$s: what is no JSON" "$(post '{"job": ')" 400
+    has "$s: is told where" "$(said detail)" "line 1, column"
+    is "$s: a member twice" "$(post '{"job": "look", "job": "look"}')" 400
+    is "$s: another kind of body" \
+        "$(get -H 'Content-Type: text/plain' -d '{}' http://localhost/v1/checks)" 415
+    is "$s: a body that is packed" "$(post '{}' -H 'Content-Encoding: gzip')" 415
+    is "$s: each fault is named with its place" "$(post '{"entity": "", "key": [], "jib": 1, "job": "lok",
+        "in": "soon", "on_conflict": "never", "priority": 1e99, "tenant": 5}'; pointers)" \
+        "422['/entity', '/key', '/jib', '/in', '/on_conflict', '/priority', '/tenant', '/job']"
+    has "$s: with the job that was meant" "$(json 'j["errors"][-1]["detail"]' <body)" "did you mean 'look'?"
+    is "$s: nesting without end" "$(post "$(printf '[%.0s' {1..10000})")" 400
+    is "$s: a body without end" "$(head -c 9000000 /dev/zero | tr '\0' ' ' | get -T - -X POST \
+        -H 'Content-Type: application/json' http://localhost/v1/checks)" 413
+    is "$s: what is no UTF-8" "$(post $'{"job": "\xff"}')" 400
+    is "$s: a zero byte" "$(post '{"entity": "a\u0000b", "key": "1", "job": "look", "in": 1}')" 400
+    is "$s: none of it was filed" "$(pending)" 0
+    is "$s: a job that only engines have is unknown" "$(post '{"job": "brew", "in": 1, "uniqid": "b"}')" 422
+    mkdir other.$s
+    (cd other.$s && settings 'jobs = { brew = { plugin = "noop"; }; };' && "$P" run --quiet)
+    ok "$s: until one has noted it, and no uniqid was used up" wait_until 20 is_taken b
+    ends refuses.$s
+}
+is_taken() { [ "$(post "{\"job\": \"brew\", \"in\": 1, \"uniqid\": \"$1\"}")" = 201 ]; }
+
+arrays() {
+    local s=$STORE_NAME all first
+    a_clean_store
+    settings "$LOOKS"
+    serve arrays.$s
+    all='[{"job": "look", "in": 1, "uniqid": "x"}, {"job": "look", "in": 1, "uniqid": "x"},
+          {"job": "remind", "entity": "e", "key": 1, "in": 1, "uniqid": "y"}]'
+    is "$s: an array is filed" "$(post "$all"; json '[r["outcome"] for r in j]' <body)" \
+        "200['new', 'new', 'new']"
+    first=$(cat body)
+    is "$s: each uniqid once" "$(pending)" 2
+    is "$s: its repeat has the same bytes" "$(post "$all"; cat body)" "200$first"
+    is "$s: with one that is wrong none is" "$(post '[{"job": "look", "in": 1, "uniqid": "z"},
+        {"job": "look"}, 5]'; pointers)" "422['/1/entity', '/1/key', '/1/check_at', '/2']"
+    is "$s: with one that is another's none is" "$(post '[{"job": "look", "in": 1, "uniqid": "z"},
+        {"job": "look", "in": 2, "uniqid": "x"}]'; pointers)" "422['/1/uniqid']"
+    is "$s: and no uniqid is used up" "$(get 'http://localhost/v1/requests?uniqid=z')" 404
+    is "$s: an empty one" "$(post '[]')" 422
+    is "$s: one of 1,001" "$(post "[$(printf '{"job":"look","in":1,"uniqid":"n%d"},' {1..1000})5]")" 422
+    is "$s: one of 1,000" "$(post "[$(printf '{"job":"look","in":1,"uniqid":"n%d"},' {1..999})
+        {\"job\":\"look\",\"in\":1,\"uniqid\":\"n0\"}]")" 200
+    is "$s: all of it" "$(pending)" 1002
+    ends arrays.$s
+}
+
+# Two servers, whose processes are killed again and again; clients repeat what was not answered.
+killed() {
+    local s=$STORE_NAME i
+    a_clean_store
+    settings "$LOOKS"
+    serve one.$s
+    serve two.$s
+    start client.$s python3 "$ROOT/tests/http_post.py" one.$s.sock two.$s.sock 4 300
+    for i in {1..6}; do
+        sleep 0.3
+        kill -KILL $(backends_of one.$s | head -n 1) 2>/dev/null
+    done
+    join client.$s
+    is "$s: 1,200 requests, a fifth twice, through servers that are killed" "$(cat client.$s.out)" \
+        "1200 answered, repeats as before"
+    is "$s: each was filed once" \
+        "$(q "SELECT count(*), count(DISTINCT entity_key) FROM {future_job}")" "1200|1200"
+    ends one.$s
+    ends two.$s
+}
+
+on_this_store() { at_once files repeats refuses arrays killed; }
+on_each_store on_this_store

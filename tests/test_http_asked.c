@@ -1,0 +1,204 @@
+/* test_http_asked.c - a check that is asked for as an object of JSON: what is read, and what is
+ * told of each member that is at fault. */
+#include "../engine/http/asked_check.h"
+
+#include <string.h>
+#include "test.h"
+
+static struct arena *arena;
+
+static int set_up(void)
+{
+    arena = arena_new(4096);
+    return !arena;
+}
+
+static int tear_down(void)
+{
+    arena_free(arena);
+    return 0;
+}
+
+/* The object lives until the next one is read. */
+static struct asked_check read_text(const char *text, const char *header)
+{
+    static json_t *object;
+    struct asked_check asked;
+    json_decref(object);
+    object = json_loads(text, JSON_DECODE_ANY, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(object);
+    CU_ASSERT_EQUAL_FATAL(asked_check_read(&asked, object, header, "", arena), 0);
+    return asked;
+}
+
+/* "pointer: detail; pointer: detail" of what is at fault. */
+static const char *faults(const char *text, const char *header)
+{
+    static char out[2000];
+    struct asked_check asked = read_text(text, header);
+    json_t *one;
+    size_t i;
+    out[0] = '\0';
+    json_array_foreach(json_object_get(asked.problem, "errors"), i, one) {
+        const char *pointer, *detail;
+        json_unpack(one, "{s:s, s:s}", "pointer", &pointer, "detail", &detail);
+        snprintf(out + strlen(out), sizeof out - strlen(out), "%s%s: %s", i ? "; " : "", pointer, detail);
+    }
+    json_decref(asked.problem);
+    return out;
+}
+
+static bool is_told(const char *text, const char *pointer, const char *words)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "%s: ", pointer);
+    const char *told = faults(text, NULL);
+    bool is = strstr(told, begin) && strstr(told, words);
+    if (!is)
+        printf("      %s: '%s', expected '%s%s'\n", text, told, begin, words);
+    return is;
+}
+
+static void all_members_are_read(void)
+{
+    struct asked_check asked = read_text(
+        "{\"entity\": \"orders\", \"key\": \"a/b\", \"job\": \"late\","
+        " \"check_at\": \"2026-03-01T13:15:00Z\","
+        " \"payload\": {\"n\": [1, 2.5, \"x\"]}, \"uniqid\": \"u-1\", \"on_conflict\": \"earlier\","
+        " \"priority\": -7, \"within\": \"2h\", \"concurrency_key\": \"p7\", \"tenant\": \"acme\"}", NULL);
+    const struct post_item *i = &asked.item;
+    CU_ASSERT_PTR_NULL_FATAL(asked.problem);
+    CU_ASSERT_STRING_EQUAL(i->row.entity_name, "orders");
+    CU_ASSERT_STRING_EQUAL(i->row.entity_key, "a/b");
+    CU_ASSERT_STRING_EQUAL(i->row.job_exec, "late");
+    CU_ASSERT_STRING_EQUAL(i->row.payload, "{\"n\":[1,2.5,\"x\"]}");
+    CU_ASSERT_STRING_EQUAL(i->row.concurrency_key, "p7");
+    CU_ASSERT_STRING_EQUAL(i->row.tenant, "acme");
+    CU_ASSERT_STRING_EQUAL(i->uniqid, "u-1");
+    CU_ASSERT_STRING_EQUAL(i->conflict, "earlier");
+    CU_ASSERT(i->row.at == 1772370900 && !i->is_after && i->row.priority == -7 && i->within_s == 7200);
+}
+
+static struct post_item at(const char *time)
+{
+    char text[200];
+    snprintf(text, sizeof text, "{\"entity\": \"e\", \"key\": 42, \"job\": \"j\", %s}", time);
+    struct asked_check asked = read_text(text, NULL);
+    CU_ASSERT_PTR_NULL_FATAL(asked.problem);
+    CU_ASSERT_STRING_EQUAL(asked.item.row.entity_key, "42");
+    return asked.item;
+}
+
+static void times_are_those_of_the_command_line(void)
+{
+    CU_ASSERT(at("\"check_at\": 1772370900").row.at == 1772370900);
+    CU_ASSERT(at("\"check_at\": \"2026-03-01 13:15+00:00\"").row.at == 1772370900);
+    struct post_item i = at("\"check_at\": \"+3h\"");
+    CU_ASSERT(i.row.at == 10800 && i.is_after);
+    i = at("\"check_at\": \"-15m\"");
+    CU_ASSERT(i.row.at == -900 && i.is_after);
+    i = at("\"check_at\": \"now\"");
+    CU_ASSERT(i.row.at == 0 && i.is_after);
+    i = at("\"in\": \"1h30m\"");
+    CU_ASSERT(i.row.at == 5400 && i.is_after);
+    i = at("\"in\": 90");
+    CU_ASSERT(i.row.at == 90 && i.is_after);
+    i = at("\"in\": \"250ms\"");
+    CU_ASSERT(i.row.at == 1 && i.is_after);
+}
+
+static void under_a_uniqid_alone_it_is_a_message(void)
+{
+    struct asked_check asked = read_text("{\"job\": \"j\", \"in\": 0, \"uniqid\": \"u-1\"}", NULL);
+    CU_ASSERT_PTR_NULL_FATAL(asked.problem);
+    CU_ASSERT_STRING_EQUAL(asked.item.row.entity_name, "message");
+    CU_ASSERT_STRING_EQUAL(asked.item.row.entity_key, "u-1");
+    const char *half = "{\"job\": \"j\", \"in\": 0, \"uniqid\": \"u-1\", \"entity\": \"e\"}";
+    CU_ASSERT(is_told(half, "/key", "missing"));
+}
+
+static void the_header_stands_for_a_uniqid(void)
+{
+    static const char text[] = "{\"job\": \"j\", \"in\": 0}";
+    struct asked_check asked = read_text(text, "\"u-2\"");
+    CU_ASSERT_PTR_NULL_FATAL(asked.problem);
+    CU_ASSERT_STRING_EQUAL(asked.item.uniqid, "u-2");
+    asked = read_text(text, "u-3");
+    CU_ASSERT_STRING_EQUAL(asked.item.uniqid, "u-3");
+    asked = read_text("{\"job\": \"j\", \"in\": 0, \"uniqid\": \"a\"}", "a");
+    CU_ASSERT_PTR_NULL(asked.problem);
+    asked = read_text("{\"job\": \"j\", \"in\": 0, \"uniqid\": \"a\"}", "b");
+    CU_ASSERT(asked.problem && asked.type == PROBLEM_BAD_REQUEST);
+    json_decref(asked.problem);
+}
+
+static void each_fault_is_told_where_it_stands(void)
+{
+    static const struct { const char *text, *pointer, *words; } bad[] = {
+        { "[]", "", "" },
+        { "{}", "/job", "missing" },
+        { "{}", "/check_at", "missing" },
+        { "{}", "/entity", "missing" },
+        { "{\"entity\": 1}", "/entity", "expected text" },
+        { "{\"entity\": \"\"}", "/entity", "empty" },
+        { "{\"entity\": \"prescient.event\"}", "/entity", "deliveries" },
+        { "{\"key\": 1.5}", "/key", "expected text" },
+        { "{\"job\": null}", "/job", "expected text" },
+        { "{\"check_at\": true}", "/check_at", "expected a time" },
+        { "{\"check_at\": \"soon\"}", "/check_at", "soon" },
+        { "{\"check_at\": -1}", "/check_at", "1970" },
+        { "{\"check_at\": 1, \"in\": 1}", "/in", "exclude" },
+        { "{\"in\": -1}", "/in", "duration" },
+        { "{\"in\": \"1 parsec\"}", "/in", "parsec" },
+        { "{\"in\": 1e99}", "/in", "duration" },
+        { "{\"within\": 0}", "/within", "slot" },
+        { "{\"priority\": 1.0}", "/priority", "whole number" },
+        { "{\"priority\": 4294967296}", "/priority", "32 bits" },
+        { "{\"on_conflict\": \"merge\"}", "/on_conflict", "keep, earlier or replace" },
+        { "{\"uniqid\": \"\"}", "/uniqid", "1 to 255" },
+        { "{\"uniqid\": \"a\\nb\"}", "/uniqid", "control" },
+        { "{\"tenant\": \"\"}", "/tenant", "empty" },
+        { "{\"priorty\": 1}", "/priorty", "did you mean priority" },
+        { "{\"x/y~z\": 1}", "/x~1y~0z", "no such member" },
+    };
+    for (size_t i = 1; i < sizeof bad / sizeof *bad; i++)
+        CU_ASSERT(is_told(bad[i].text, bad[i].pointer, bad[i].words));
+    struct asked_check asked = read_text(bad[0].text, NULL);
+    CU_ASSERT_PTR_NOT_NULL(asked.problem);
+    json_decref(asked.problem);
+}
+
+static const char *content_of(const char *text)
+{
+    static char out[4][POST_CONTENT_SIZE];
+    static int n;
+    n = (n + 1) % 4;
+    struct asked_check asked = read_text(text, NULL);
+    json_decref(asked.problem);
+    memcpy(out[n], asked.item.content, sizeof out[n]);
+    return out[n];
+}
+
+static void the_same_request_has_the_same_content(void)
+{
+    const char *a = content_of("{\"job\": \"j\", \"in\": \"3h\", \"uniqid\": \"u\", "
+                               "\"payload\": {\"b\": 1, \"a\": 2}}");
+    const char *same = "{\"payload\": {\"a\":2,\"b\":1}, \"in\":\"3h\", \"job\":\"j\"}";
+    const char *later = "{\"payload\": {\"a\":2,\"b\":1}, \"in\":\"4h\", \"job\":\"j\"}";
+    const char *other = "{\"payload\": {\"a\":2,\"b\":3}, \"in\":\"3h\", \"job\":\"j\"}";
+    CU_ASSERT_STRING_EQUAL(a, content_of(same));
+    CU_ASSERT_STRING_NOT_EQUAL(a, content_of(later));
+    CU_ASSERT_STRING_NOT_EQUAL(a, content_of(other));
+}
+
+static const struct test tests[] = {
+    TEST(all_members_are_read),
+    TEST(times_are_those_of_the_command_line),
+    TEST(under_a_uniqid_alone_it_is_a_message),
+    TEST(the_header_stands_for_a_uniqid),
+    TEST(each_fault_is_told_where_it_stands),
+    TEST(the_same_request_has_the_same_content),
+    { 0 }
+};
+
+const struct suite suite_http_asked = { "http_asked", set_up, tear_down, tests };
