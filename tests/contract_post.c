@@ -179,3 +179,16 @@ void requests_are_forgotten_when_they_need_not_be_kept(void)
     TEXT_IS("repeated new +0", (post_all(&first, 1, false, &r), state_of(&r)));
     TEXT_IS("filed kept +0", (post_all(&second, 1, false, &r), state_of(&r)));
 }
+
+/* One that need not be kept is dropped by the very call that repeats it, if that files another. */
+void a_request_that_is_over_is_answered_beside_a_new_one(void)
+{
+    WITH_STORE();
+    const struct post_item items[] = { item("u2", "2", FUTURE), item("u1", "1", FUTURE) };
+    struct post_result r[2];
+    TEXT_IS("0", post_keeping(0, &items[1], 1, false, r));
+    TEXT_IS("0", post_all(items, 2, true, r));
+    TEXT_IS("filed new +0", state_of(&r[0]));
+    TEXT_IS("repeated new +0", state_of(&r[1]));
+    IS(2, rows_in("list"));
+}

@@ -372,6 +372,7 @@
     X(what_may_be_late_is_drawn)                                                                             \
     X(what_became_of_a_request_can_be_asked)                                                                 \
     X(requests_are_forgotten_when_they_need_not_be_kept)                                                     \
+    X(a_request_that_is_over_is_answered_beside_a_new_one)                                                   \
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \
     X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \

@@ -3600,16 +3600,21 @@ prescient.enqueue_each(:entities, :keys, :jobs, :at::timestamptz[], :payloads, :
 SELECT added, kept, moved, replaced FROM {file_many}
 
 -- name: post
+-- What is answered is on disk, also where the user's transactions are not as a rule.
 -- in: uniqids text[], contents text[], entities text[], keys text[], jobs text[], times int8[],
 -- in: are_after int4[], within_s int8[], payloads text[], conflicts text[], priorities int4[],
 -- in: concurrency_keys text[], tenants text[], keep_s int8, lock_timeout text
 -- out: n int8, is_repeat bool, is_other bool, outcome text?, check_id int8?, filed_at timestamptz?
 SELECT p.n, p.is_repeat, p.is_other, p.outcome, p.check_id, p.filed_at
-  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout OFFSET 0) setup,
+  FROM (SELECT set_config('lock_timeout', :lock_timeout, true) AS lock_timeout,
+               set_config('synchronous_commit',
+                          CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
+                              ELSE current_setting('synchronous_commit') END, true) AS commits
+         OFFSET 0) setup,
        LATERAL prescient.post_checks(:uniqids, :contents, :entities, :keys, :jobs, :times, :are_after,
                                      :within_s, :payloads, :conflicts, :priorities, :concurrency_keys,
                                      :tenants, :keep_s) p
- WHERE setup.lock_timeout IS NOT NULL ORDER BY p.n
+ WHERE setup.lock_timeout IS NOT NULL AND setup.commits IS NOT NULL ORDER BY p.n
 
 -- name: request
 -- in: uniqid text?

@@ -55,6 +55,8 @@ static int take_results(struct pg_store *pg, const PGresult *r, int n, struct po
     for (int i = 0; i < n; i++) {
         bool is_row = i < PQntuples(r) && pg_row(pg, PG_POST, r, i, &row);
         const char *word = is_row ? post_outcome_word(row.outcome) : NULL;
+        if (is_row && !row.outcome)
+            return err_set(err, ERR_BUSY, "a request that is no longer kept was dropped just now");
         if (!word)
             return err_set(err, ERR_LOST, "the database's answer to a post cannot be read");
         results[i] = (struct post_result){
@@ -113,11 +115,11 @@ int pg_post(struct store *st, const struct post_item *items, int n, const struct
         rc = file_all(pg, items, n, terms->keep_s, results, err);
     if (rc == 0)
         rc = post_check_all(results, n, terms->all, err);
+    bool is_open = rc < 0 && rc != ERR_LOST;
     if (rc == 0)
         rc = pg_execute_text(pg, pg->side, "COMMIT", err);
-    else if (rc != ERR_LOST && pg_execute_text(pg, pg->side, "ROLLBACK", &of_rollback) < 0)
-        pg_side_close(pg);
-    if (rc == ERR_LOST)
+    bool is_over = rc == 0 || (is_open && pg_execute_text(pg, pg->side, "ROLLBACK", &of_rollback) == 0);
+    if (!is_over)                       /* nothing of it may be committed with what comes next */
         pg_side_close(pg);
     return rc;
 }

@@ -857,7 +857,7 @@ SELECT outcome, check_id, filed_at, made_at_us / 1000000 AS made_at, kept_until_
 -- report
 WITH RECURSIVE line (job, rest) AS (
     SELECT CASE WHEN jobs IS NULL THEN NULL ELSE '' END, jobs FROM prescient_engine_seen
-    UNION
+    UNION ALL
     SELECT substr(rest, 1, instr(rest, char(10)) - 1), substr(rest, instr(rest, char(10)) + 1) FROM line
      WHERE instr(rest, char(10)) > 0)
 SELECT DISTINCT job FROM line WHERE job IS NOT ''

@@ -676,7 +676,8 @@ CREATE TABLE prescient.request (
     -- The id of the check then.
     check_id bigint,
     -- The slot under which it was filed.
-    filed_at timestamptz
+    filed_at timestamptz,
+    CONSTRAINT request_sizes CHECK (octet_length(uniqid) BETWEEN 1 AND 255 AND octet_length(content) <= 64)
 ) WITH (fillfactor = 70);
 CREATE INDEX request_by_age ON prescient.request (kept_until);
 COMMENT ON TABLE prescient.request IS 'Requests over HTTP that have a uniqid, for as long as it is kept.';

@@ -11,7 +11,7 @@
 --
 -- keep_s: how long requests are kept, at least. One row each, in their order: is_repeat: it was
 -- asked for before (or twice in these arrays), and what is told is the answer of then; is_other:
--- that was something else.
+-- that was something else. outcome: NULL if another call has dropped it meanwhile.
 CREATE FUNCTION prescient.post_checks(uniqids text[], contents text[], entities text[], keys text[],
                                       jobs text[], times bigint[], are_after integer[],
                                       within_s bigint[], payloads text[], conflicts text[],
@@ -36,7 +36,7 @@ BEGIN
          WHERE u.uniqid IS NOT NULL ORDER BY u.uniqid COLLATE "C", u.n),
     inserted AS (
         INSERT INTO prescient.request AS r (uniqid, content, kept_until)
-        SELECT a.uniqid, a.content, clock_timestamp() + keep_s * interval '1 second'
+        SELECT a.uniqid, a.content, clock_timestamp() + least(keep_s, 316224000) * interval '1 second'
           FROM asked a ORDER BY a.uniqid COLLATE "C"
             ON CONFLICT DO NOTHING
         RETURNING r.uniqid)
@@ -50,8 +50,8 @@ BEGIN
                                                         payload, conflict, priority, concurrency_key,
                                                         tenant, n)) w
               WHERE w.uniqid IS NULL OR (w.nth = 1 AND w.uniqid COLLATE "C" = ANY (made))
-              ORDER BY prescient.bucket_of(w.entity, w.key), w.entity COLLATE "C", w.key COLLATE "C",
-                       w.job COLLATE "C", w.n LOOP
+              ORDER BY prescient.bucket_of(w.entity, w.key), w.entity COLLATE "default",
+                       w.key COLLATE "default", w.job COLLATE "default", w.n LOOP
         wanted := CASE c.is_after WHEN 1 THEN clock_timestamp() + c.at_s * interval '1 second'
                                   ELSE to_timestamp(c.at_s) END;
         IF c.within_s > 0 THEN
@@ -64,8 +64,8 @@ BEGIN
                                     coalesce(c.conflict, 'keep'), coalesce(c.priority, 0), NULL,
                                     c.concurrency_key, c.tenant) g;
         SELECT j.id INTO id FROM prescient.future_job j
-         WHERE j.bucket = prescient.bucket_of(c.entity, c.key) AND j.entity_name = c.entity COLLATE "C"
-           AND j.entity_key = c.key COLLATE "C" AND j.job_exec = c.job COLLATE "C";
+         WHERE j.bucket = prescient.bucket_of(c.entity, c.key) AND j.entity_name = c.entity COLLATE "default"
+           AND j.entity_key = c.key COLLATE "default" AND j.job_exec = c.job COLLATE "default";
         outcomes[c.n] := f.outcome;
         ids[c.n] := id;
         slots[c.n] := f.filed_at;
@@ -75,14 +75,6 @@ BEGIN
              WHERE r.uniqid = c.uniqid COLLATE "C";
         END IF;
     END LOOP;
-    -- So many more than come in: whoever adds rows drops those of before. It is the last thing that
-    -- is done, and waits for nobody.
-    IF made <> '{}' THEN
-        DELETE FROM prescient.request
-         WHERE uniqid IN (SELECT o.uniqid FROM prescient.request o
-                           WHERE o.kept_until < now()
-                           ORDER BY o.kept_until LIMIT 100 + 2 * cardinality(made) FOR UPDATE SKIP LOCKED);
-    END IF;
     RETURN QUERY
     SELECT u.n, outcomes[u.n] IS NULL, coalesce(r.content <> u.content COLLATE "C", false),
            coalesce(outcomes[u.n], r.outcome), coalesce(ids[u.n], r.check_id),
@@ -90,6 +82,14 @@ BEGIN
       FROM unnest(uniqids, contents) WITH ORDINALITY u (uniqid, content, n)
            LEFT JOIN prescient.request r ON r.uniqid = u.uniqid COLLATE "C"
      ORDER BY u.n;
+    -- So many more than come in: whoever adds rows drops those of before, perhaps some that were
+    -- repeated just now. It is the last thing that is done, and waits for nobody.
+    IF made <> '{}' THEN
+        DELETE FROM prescient.request
+         WHERE uniqid IN (SELECT o.uniqid FROM prescient.request o
+                           WHERE o.kept_until < now()
+                           ORDER BY o.kept_until LIMIT 100 + 2 * cardinality(made) FOR UPDATE SKIP LOCKED);
+    END IF;
 END $$;
 COMMENT ON FUNCTION prescient.post_checks(text[], text[], text[], text[], text[], bigint[], integer[],
                                           bigint[], text[], text[], integer[], text[], text[], bigint) IS
