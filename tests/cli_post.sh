@@ -67,6 +67,38 @@ repeats() {
     is "$s: without one a repeat is another request" "$(post "${body/, \"uniqid\"*/\}}"; said outcome)" \
         "201('new',)"
     ends repeats.$s
+    settings 'jobs = { other = { plugin = "noop"; }; };'
+    serve repeats.$s
+    is "$s: and is answered as before where nobody has its job" "$(post "$body"; cat body)" "201$first"
+    is "$s: what was never asked for is not" "$(post "${body/u\/9/new}")" 422
+    is "$s: two uniqids are no request, whatever the job" \
+        "$(post "$body" -H 'Idempotency-Key: other'; said status)" "400(400,)"
+    ends repeats.$s
+}
+
+# On PostgreSQL: what a call looks at does not grow with what waits.
+looks_at_its_own() {
+    local s=$STORE_NAME before after
+    [ "$s" = postgresql ] || return 0
+    a_clean_store
+    settings "$LOOKS"
+    looked_at() {
+        q "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM prescient.post_checks(
+            ARRAY['$1'], ARRAY['c'], ARRAY['o'], ARRAY['1'], ARRAY['look'], ARRAY[4000000500], ARRAY[0],
+            ARRAY[0], ARRAY[NULL], ARRAY['keep'], ARRAY[0], ARRAY[NULL], ARRAY[NULL], 60)" |
+            sed -n 's/.*"Shared Hit Blocks": \([0-9]*\).*/\1/p' | head -n 1
+    }
+    looked_at a >/dev/null
+    looked_at b >/dev/null
+    before=$(looked_at c)
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, first_check_at,
+                                         next_check_at)
+        SELECT prescient.bucket_of('o', '1'), 'p', i::text, 'look', to_timestamp(4000000500),
+               to_timestamp(4000000500) FROM generate_series(1, 100000) i" >/dev/null
+    looked_at d >/dev/null
+    after=$(looked_at e)
+    at_most "$s: blocks that a call looks at, beside 100,000 in its bucket (before: $before)" "$after" \
+        $((before + 150))
 }
 
 refuses() {
@@ -89,6 +121,8 @@ refuses() {
         -H 'Content-Type: application/json' http://localhost/v1/checks)" 413
     is "$s: what is no UTF-8" "$(post $'{"job": "\xff"}')" 400
     is "$s: a zero byte" "$(post '{"entity": "a\u0000b", "key": "1", "job": "look", "in": 1}')" 400
+    is "$s: faults without end" "$(post "[$(printf '{"m%d":1},' {1..900})5]")" 422
+    is "$s: are not told to the end" "$(json 'len(j["errors"]) < 110' <body)" True
     is "$s: none of it was filed" "$(pending)" 0
     is "$s: a job that only engines have is unknown" "$(post '{"job": "brew", "in": 1, "uniqid": "b"}')" 422
     mkdir other.$s
@@ -112,8 +146,9 @@ arrays() {
     is "$s: its repeat has the same bytes" "$(post "$all"; cat body)" "200$first"
     is "$s: with one that is wrong none is" "$(post '[{"job": "look", "in": 1, "uniqid": "z"},
         {"job": "look"}, 5]'; pointers)" "422['/1/entity', '/1/key', '/1/check_at', '/2']"
-    is "$s: with one that is another's none is" "$(post '[{"job": "look", "in": 1, "uniqid": "z"},
-        {"job": "look", "in": 2, "uniqid": "x"}]'; pointers)" "422['/1/uniqid']"
+    is "$s: with some that are others' none is" "$(post '[{"job": "look", "in": 1, "uniqid": "z"},
+        {"job": "look", "in": 2, "uniqid": "x"}, {"job": "look", "in": 2, "uniqid": "y"}]'; pointers)" \
+        "422['/1/uniqid', '/2/uniqid']"
     is "$s: and no uniqid is used up" "$(get 'http://localhost/v1/requests?uniqid=z')" 404
     is "$s: an empty one" "$(post '[]')" 422
     is "$s: one of 1,001" "$(post "[$(printf '{"job":"look","in":1,"uniqid":"n%d"},' {1..1000})5]")" 422
@@ -144,5 +179,5 @@ killed() {
     ends two.$s
 }
 
-on_this_store() { at_once files repeats refuses arrays killed; }
+on_this_store() { at_once files repeats looks_at_its_own refuses arrays killed; }
 on_each_store on_this_store

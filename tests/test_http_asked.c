@@ -191,7 +191,45 @@ static void the_same_request_has_the_same_content(void)
     CU_ASSERT_STRING_NOT_EQUAL(a, content_of(other));
 }
 
+/* A repeat is compared with what was written by another version of the library, or will be. */
+static void a_fraction_has_all_its_digits(void)
+{
+    const char *text = "{\"job\": \"j\", \"in\": 1, \"uniqid\": \"u\", \"payload\": 0.1}";
+    struct asked_check asked = read_text(text, NULL);
+    CU_ASSERT_PTR_NULL_FATAL(asked.problem);
+    CU_ASSERT_STRING_EQUAL(asked.item.row.payload, "0.10000000000000001");
+    CU_ASSERT_STRING_EQUAL(asked.item.content,
+                           "d4c96d25cd9dcead1250963cade05b868f9255f824145203ba0baeb0c3fe5388");
+}
+
+static void a_span_beyond_all_bounds_is_at_fault(void)
+{
+    const char *within = "{\"job\": \"j\", \"in\": 1, \"uniqid\": \"u\", "
+                         "\"within\": \"9223372036854775807us\"}";
+    const char *relative = "{\"job\": \"j\", \"check_at\": \"+3x\", \"in\": 1, \"uniqid\": \"u\"}";
+    CU_ASSERT(is_told(within, "/within", "at most 366 days"));
+    CU_ASSERT(is_told(relative, "/check_at", "expected"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(faults(relative, NULL), "exclude each other"));
+    CU_ASSERT_PTR_NULL(strstr(faults(relative, NULL), "is missing"));
+}
+
+static void faults_without_end_are_not_told_to_the_end(void)
+{
+    static char text[64 * 1024];
+    char *end = stpcpy(text, "{");
+    for (int i = 0; i < 5000; i++)
+        end += sprintf(end, "\"m%d\": 1, ", i);
+    strcpy(end, "\"job\": \"j\"}");
+    struct asked_check asked = read_text(text, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(asked.problem);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(asked.problem, "errors")), ASKED_FAULTS_MOST);
+    json_decref(asked.problem);
+}
+
 static const struct test tests[] = {
+    TEST(a_fraction_has_all_its_digits),
+    TEST(a_span_beyond_all_bounds_is_at_fault),
+    TEST(faults_without_end_are_not_told_to_the_end),
     TEST(all_members_are_read),
     TEST(times_are_those_of_the_command_line),
     TEST(under_a_uniqid_alone_it_is_a_message),

@@ -13,7 +13,10 @@
 #include "../rules/field.h"
 #include "../store/enqueue_check.h"
 
-enum { UNIQID_MAX = 255, NUMBER_TEXT = 24 };
+enum { UNIQID_MAX = 255, WITHIN_MAX_S = 366 * 86400 };
+/* All of a number with a fraction, whatever version of the library writes it: a repeat is compared
+ * with what an older one has written. */
+#define DIGITS JSON_REAL_PRECISION(17)
 /* What a relative time may be: the time itself is bounded where the clock is known. */
 #define AFTER_MAX_S (10000 * INT64_C(366) * 86400)
 
@@ -41,6 +44,11 @@ static const char *escaped(struct arena *a, const char *name)
     return out;
 }
 
+static bool has_enough(const struct reading *r)
+{
+    return json_array_size(json_object_get(r->out->problem, "errors")) >= ASKED_FAULTS_MOST;
+}
+
 static void fault(struct reading *r, const char *member, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -48,6 +56,8 @@ static void fault(struct reading *r, const char *member, const char *fmt, ...)
 {
     char detail[400];
     va_list ap;
+    if (has_enough(r))
+        return;
     va_start(ap, fmt);
     vsnprintf(detail, sizeof detail, fmt, ap);
     va_end(ap);
@@ -154,7 +164,7 @@ static void read_priority(struct reading *r, const char *name, const json_t *val
 static void read_payload(struct reading *r, const char *name, const json_t *value)
 {
     struct err err;
-    char *text = json_is_null(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    char *text = json_is_null(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | DIGITS);
     r->out->item.row.payload = arena_strdup(r->arena, text);
     r->is_short = r->is_short || (!json_is_null(value) && !r->out->item.row.payload);
     free(text);
@@ -181,19 +191,20 @@ static bool is_relative(const char *text)
 
 static int64_t whole_seconds(int64_t us)
 {
-    return (us + 999999) / 1000000;
+    return us / 1000000 + (us % 1000000 != 0);
 }
 
 static void read_relative(struct reading *r, const char *name, const char *text)
 {
     struct err err;
     int64_t us = 0;
+    take_time(r, name, 0, true);
     if (strcmp(text, "now") != 0 && duration_parse_us(text + 1, &us, &err) < 0) {
         fault(r, name, "%s: %s", name, err.text);
         return;
     }
     int64_t s = whole_seconds(us);
-    take_time(r, name, *text == '-' ? -s : s, true);
+    r->out->item.row.at = *text == '-' ? -s : s;
 }
 
 static void read_check_at(struct reading *r, const char *name, const json_t *value)
@@ -248,6 +259,8 @@ static void read_within(struct reading *r, const char *name, const json_t *value
 {
     if (read_span(r, name, value, &r->out->item.within_s) && !r->out->item.within_s)
         fault(r, name, "%s: expected at least the length of a slot", name);
+    else if (r->out->item.within_s > WITHIN_MAX_S)
+        fault(r, name, "%s: expected at most 366 days", name);
 }
 
 /* ---- uniqid ---- */
@@ -325,6 +338,8 @@ static const struct member *member_named(const char *name)
 static void refuse_member(struct reading *r, const char *name)
 {
     struct nearest near = { .wanted = name };
+    if (has_enough(r))
+        return;
     for (int i = 0; i < MEMBERS; i++)
         nearest_look(&near, members[i].name);
     const char *word = nearest_word(&near);
@@ -364,7 +379,7 @@ static void digest(struct reading *r, const json_t *object)
     json_t *rest = json_copy((json_t *)object);
     if (rest)
         json_object_del(rest, "uniqid");
-    char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS | DIGITS) : NULL;
     if (text)
         fingerprint_checksum(text, r->out->item.content);
     r->is_short = r->is_short || !text;

@@ -12,6 +12,7 @@ static int read_noted(struct known_jobs *k, struct store *st, int64_t now_us, st
     struct store_report report = STORE_REPORT_INIT;
     k->noted = (struct store_rows){ 0 };
     k->read_us = 0;
+    err_clear(&k->failed);
     if (!k->arena)
         k->arena = arena_new(ARENA_BLOCK);
     if (!k->arena)
@@ -20,12 +21,12 @@ static int read_noted(struct known_jobs *k, struct store *st, int64_t now_us, st
     report.name = "jobs_noted";
     report.arena = k->arena;
     int rc = store_do(st, &report.call);
+    k->read_us = now_us;
     if (rc < 0) {
-        *err = report.call.err;
+        k->failed = *err = report.call.err;
         return rc;
     }
     k->noted = report.rows;
-    k->read_us = now_us;
     return 0;
 }
 
@@ -54,6 +55,10 @@ int known_jobs_look(struct known_jobs *k, const struct settings *settings, struc
     if (settings_job(settings, job, NULL) || is_noted(k, job))
         return JOB_KNOWN;
     bool is_old = !k->read_us || now_us - k->read_us >= AGAIN_US;
+    if (!is_old && k->failed.code < 0) {
+        *err = k->failed;               /* who asks in the same second does not wait for it again */
+        return err->code;
+    }
     int rc = is_old ? read_noted(k, st, now_us, err) : 0;
     if (rc < 0)
         return rc;

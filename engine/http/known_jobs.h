@@ -12,7 +12,8 @@
 struct known_jobs {                 /* all zero: nothing was asked yet */
     struct arena *arena;            /* of `noted` */
     struct store_rows noted;        /* a row each: its name; NULL: an engine has too many to note them */
-    int64_t read_us;                /* when, monotonic; 0: never */
+    int64_t read_us;                /* when it was asked, monotonic; 0: never */
+    struct err failed;              /* how it failed then; code 0: it did not */
 };
 
 enum known_job { JOB_UNKNOWN, JOB_KNOWN };

@@ -10,7 +10,7 @@
 #include "../store/store_post.h"
 #include "asked_check.h"
 
-enum { ARRAY_MOST = 1000, BUSY_MOST = 2 };
+enum { ARRAY_MOST = 1000, WAITS_MOST = 4 };
 
 /* ---- what is answered ---- */
 
@@ -28,22 +28,19 @@ static int status_of(const struct post_result *result)
     return strcmp(result->outcome, "new") ? 200 : 201;
 }
 
-static void refuse_other(struct desk *desk, struct answer *answer, const char *pointer)
-{
-    static const char detail[] = "something else was asked for under this uniqid before; a repeat has the "
-                                 "same members, another request another uniqid";
-    json_t *problem = problem_new(PROBLEM_INVALID, detail);
-    if (problem)
-        problem_add(problem, pointer, detail);
-    desk_refuse(desk, answer, PROBLEM_INVALID, problem);
-}
+static const char other_detail[] = "something else was asked for under this uniqid before; a repeat has the "
+                                   "same members, another request another uniqid";
 
 static void tell_result(struct desk *desk, struct answer *answer, const struct post_result *result)
 {
-    if (result->state == POST_OTHER)
-        refuse_other(desk, answer, "/uniqid");
-    else
+    if (result->state != POST_OTHER) {
         desk_answer(desk, answer, status_of(result), filed_object(result));
+        return;
+    }
+    json_t *problem = problem_new(PROBLEM_INVALID, other_detail);
+    if (problem)
+        problem_add(problem, "/uniqid", other_detail);
+    desk_refuse(desk, answer, PROBLEM_INVALID, problem);
 }
 
 /* ---- reading ---- */
@@ -78,12 +75,29 @@ static int refuse_job(struct desk *desk, struct asked_check *asked, const char *
     const char *detail = arena_printf(desk->arena, "job: neither the settings of this server nor any engine "
                                                    "has a job '%s'%s", job, hint ? hint : "");
     const char *at = arena_printf(desk->arena, "%s/job", pointer);
-    if (detail && !asked->problem)
+    if (detail && !asked->problem) {
         asked->problem = problem_new(PROBLEM_INVALID, detail);
+        asked->type = PROBLEM_INVALID;
+    }
     if (!detail || !at || !asked->problem || problem_add(asked->problem, at, detail) < 0)
         return err_set(err, ERR_NOMEM, "out of memory");
-    asked->type = PROBLEM_INVALID;
     return 0;
+}
+
+/* What was filed is answered as before, also when its job is known to nobody any more. */
+static int was_asked_before(struct desk *desk, const char *uniqid, struct err *err)
+{
+    struct store_report report = STORE_REPORT_INIT;
+    report.name = "request";
+    report.params = &uniqid;
+    report.nparams = 1;
+    report.arena = desk->arena;
+    int rc = store_do(desk->store, &report.call);
+    if (rc < 0) {
+        *err = report.call.err;
+        return rc;
+    }
+    return report.rows.rows ? JOB_KNOWN : JOB_UNKNOWN;
 }
 
 /* Of a problem the reference is the caller's. Returns 0 or an ERR_. */
@@ -98,6 +112,8 @@ static int read_check(struct desk *desk, const json_t *object, const char *key, 
         return 0;
     rc = known_jobs_look(&desk->jobs, desk->settings, desk->store, clock_mono_us(&clock_system),
                          asked->item.row.job_exec, &near, err);
+    if (rc == JOB_UNKNOWN && asked->item.uniqid)
+        rc = was_asked_before(desk, asked->item.uniqid, err);
     if (rc == JOB_UNKNOWN)
         return refuse_job(desk, asked, pointer, near, err);
     return rc < 0 ? rc : 0;
@@ -133,18 +149,19 @@ static void refuse_value(struct desk *desk, struct answer *answer, const struct 
     desk_refuse(desk, answer, PROBLEM_INVALID, problem);
 }
 
-/* After two in a row that met a lock, it is likelier that all of the store is locked, and each
- * would wait for it: the others are to be sent again. */
+/* When the store has gone, or some have met a lock, each of the others may have to wait as long:
+ * they are to be sent again. */
 static void file_each(struct desk *desk, struct batch *b)
 {
     struct err err = { 0 };
     struct post_terms terms = terms_of(desk, false);
-    int busy = 0;
+    int rc = 0, waits = 0;
     for (int i = 0; i < b->n; i++) {
-        int rc = ERR_BUSY;              /* and `err` is that of the last one */
-        if (busy < BUSY_MOST)
+        if (waits < WAITS_MOST)         /* else all is as it was for the last one */
             rc = store_post(desk->store, &b->items[i], 1, &terms, &b->results[i], &err);
-        busy = rc == ERR_BUSY ? busy + 1 : 0;
+        waits += rc == ERR_BUSY;
+        if (rc < 0 && !concerns_one(&err))
+            waits = WAITS_MOST;
         if (rc == 0)
             tell_result(desk, b->answers[i], &b->results[i]);
         else
@@ -189,6 +206,8 @@ static bool read_array(struct desk *desk, const json_t *array, struct post_item 
     size_t i;
     int rc = 0;
     json_array_foreach((json_t *)array, i, element) {
+        if (json_array_size(json_object_get(all, "errors")) >= ASKED_FAULTS_MOST)
+            break;
         struct asked_check asked = { 0 };
         const char *pointer = arena_printf(desk->arena, "/%zu", i);
         rc = pointer ? read_check(desk, element, NULL, pointer, &asked, &err)
@@ -206,13 +225,22 @@ static bool read_array(struct desk *desk, const json_t *array, struct post_item 
     return rc == 0 && !all;
 }
 
-static void refuse_others(struct desk *desk, const struct post_result *results, int n, struct answer *answer)
+/* False: there is none. */
+static bool refuse_others(struct desk *desk, const struct post_result *results, int n, struct answer *answer)
 {
-    for (int i = 0; i < n; i++)
-        if (results[i].state == POST_OTHER) {
-            refuse_other(desk, answer, arena_printf(desk->arena, "/%d/uniqid", i));
-            return;
-        }
+    json_t *problem = problem_new(PROBLEM_INVALID, other_detail);
+    int told = 0;
+    for (int i = 0; i < n && problem; i++) {
+        if (results[i].state != POST_OTHER)
+            continue;
+        const char *pointer = arena_printf(desk->arena, "/%d/uniqid", i);
+        told += pointer && problem_add(problem, pointer, other_detail) == 0;
+    }
+    if (told)
+        desk_refuse(desk, answer, PROBLEM_INVALID, problem);
+    else
+        json_decref(problem);
+    return told;
 }
 
 static json_t *filed_array(const struct post_result *results, int n)
@@ -230,15 +258,15 @@ static void file_array(struct desk *desk, const struct post_item *items, int n, 
 {
     struct err err;
     struct post_terms terms = terms_of(desk, true);
-    struct post_result *results = arena_alloc(desk->arena, (size_t)n * sizeof *results);
+    struct post_result *results = arena_zalloc(desk->arena, (size_t)n * sizeof *results);
     if (!results) {
         desk_refuse(desk, answer, PROBLEM_AWAY, NULL);
         return;
     }
     int rc = store_post(desk->store, items, n, &terms, results, &err);
-    if (rc == ERR_INPUT)
-        refuse_others(desk, results, n, answer);
-    else if (rc < 0)
+    if (rc == ERR_INPUT && refuse_others(desk, results, n, answer))
+        return;
+    if (rc < 0)
         refuse_value(desk, answer, &err);
     else
         desk_answer(desk, answer, 200, filed_array(results, n));
