@@ -178,7 +178,7 @@ loses() {
     kill -TERM "$(pid_of one)"; join_within 10 one
     is "$STORE_NAME: it ends well" "$CODE" 0
 }
-is_waiting() { alive "$1" && [ -z "$(pgrep -P "$(pid_of "$1")")" ]; }
+is_waiting() { alive "$1" && [ -z "$(children_of "$(pid_of "$1")")" ]; }
 
 # ---- the store is away ----
 

@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # layers.sh [ROOT]      includes point downward only, no layer has a circle, and a plug-in sees
 #                       nothing of ours but include/.
-# cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. http -> store:
-# the server. worker -> wire, pg: the process that runs jobs, which never sees a store. Each may
-# include itself, what it is allowed below, and the job ABI. With ROOT, that tree is looked at,
-# whose folders may be fewer;
-# without, this one, and then small trees with planted violations.
+# cmd -> run -> pool -> wire -> rules -> base, and run -> store -> pg: the engine. http -> view ->
+# store: the server. worker -> wire, pg: the process that runs jobs, which never sees a store. Each
+# may include itself, what it is allowed below, and the job ABI. With ROOT, that tree is looked at,
+# whose folders may be fewer; without, this one, and then small trees with planted violations.
 # not instrumented
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 2
 cd "${1:-$tests/..}" || exit 2
@@ -89,8 +88,9 @@ layer wire rules base
 layer worker wire pg rules base
 layer pool wire rules base
 layer run pool wire store rules base
-layer http store rules base
-layer cmd http run pool worker wire store pg rules base
+layer view store rules base
+layer http view store rules base
+layer cmd http view run pool worker wire store pg rules base
 
 says "no layer has a circle" "$(circles)"
 says "circles that are known are still there (else they leave the list in tests/layers.sh)" "$(opened)"

@@ -32,6 +32,9 @@ trap 'finish || exit 1' EXIT
 # not of an instrumented program, which is slow.
 judges_time() { [ -n "${NIGHT:-}" ] && [ -z "${SANITIZE:-}${COVERAGE:-}" ]; }
 
+# children_of PID: the processes that it has started, a line each
+children_of() { tr -s ' ' '\n' 2>/dev/null <"/proc/$1/task/$1/children"; }
+
 now_ms() { local t=$EPOCHREALTIME; t=${t/[.,]/}; echo $((t / 1000)); }
 
 # wait_until SECONDS command...: true as soon as the command is; false after so many seconds, times

@@ -53,10 +53,10 @@ for view in prescient_enqueue prescient_enqueue_now prescient_resolve prescient_
     same "SQLite's $view has these columns" "$(sqlite_columns $view)" \
         "$(of SQLITE | awk -F'\t' -v v=$view '$1 == v { print $2 }')"
 done
-for view in pending history runs run_hours running events slots passes; do
+for view in pending history runs run_hours running engines events slots passes; do
     [ "$view" = events ] && without='recorded_at|generation|xid' || without='-'
     same "SQLite's prescient_$view has the columns of PostgreSQL's" \
-        "$(sqlite_columns prescient_$view | sed -E 's/_at_us$/_at/')" \
+        "$(sqlite_columns prescient_$view | sed -E 's/_(at|until)_us$/_\1/')" \
         "$(of 'VIEWS (POSTGRESQL)' | awk -F'\t' -v v=$view '$1 == v { print $2 }' | grep -vxE "$without")"
 done
 

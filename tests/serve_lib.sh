@@ -15,6 +15,6 @@ ends() {
     join_within 30 "$1"
     is "$STORE_NAME: $1 ends well" "$CODE" 0
 }
-backends_of() { pgrep -P "$(pid_of "$1")"; }
+backends_of() { children_of "$(pid_of "$1")"; }
 # post BODY [option of curl...]: prints the status; the answer is in body. Spaces are as they came.
 post() { get -H 'Content-Type: application/json' --data-binary "$1" "${@:2}" http://localhost/v1/checks; }

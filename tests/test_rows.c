@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "../engine/cmd/rows.h"
+#include "../engine/view/rows.h"
 
 enum { COLUMNS = 7 };
 static const char *names[COLUMNS] = { "entity_name", "checks",  "run_at_us", "run_us",

@@ -150,6 +150,7 @@ static const struct view {
       "late_p95_us late_p99_us" },
     { "running", "engine worker entity_name entity_key job_exec slot_at began_at seen_at", "running",
       "run_us" },
+    { "engines", "engine command file seen_at counts_until", "engines", "" },
     { "places", "concurrency_key number engine taken_at expires_at is_wanted", "keys",
       "place held_until waiting" },
     { "concurrency_limits", "pattern places set_at set_by", "concurrency_limits", "" },
@@ -174,7 +175,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("13",
+    SQL_IS("14",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -310,8 +311,8 @@ static void a_reader_may_read_the_views_and_nothing_else(void)
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
-    SQL_IS("concurrency_limits consumers events history passes pauses pending places run_hours running runs "
-           "schedules slots",
+    SQL_IS("concurrency_limits consumers engines events history passes pauses pending places run_hours "
+           "running runs schedules slots",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
            "   AND (has_table_privilege('" READER "', c.oid, 'SELECT')"
@@ -422,7 +423,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     WITH_ROLES();
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
                                           "slot_pass", "schedule", "pause", "cursor", "place",
-                                          "concurrency_limit", "run_hour", "run_now" };
+                                          "concurrency_limit", "run_hour", "run_now", "engine_seen" };
     put_one_of_each();
     SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
     SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "
@@ -435,6 +436,8 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
                "1, 7, 7, 7, '{7}', '{1}', '{7}', '{1}')");
     SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 1, "
                "'shop-1/7', 7, 'shops', '7', 'sync', now(), now(), clock_timestamp())");
+    SQL_IS("", "INSERT INTO prescient.engine_seen VALUES ('shop-1', 'daemon', 'a.cfg', '4111', '4111', "
+               "now(), now() + interval '1 hour')");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         SQL_IS("", "ALTER TABLE prescient.%s ADD COLUMN later_on text DEFAULT '4111'", tables[i]);
     for (size_t i = 0; i < sizeof views / sizeof *views; i++)

@@ -71,8 +71,8 @@ static int serve_main(struct app *app, const struct args *args)
     log_info(&app->log, "prescient %s answers at %s", VERSION, listen_text(&address, text));
     supervisor_status(&supervisor, "answers at %s", text);
     int rc = server_run(&(struct server_options){
-        .settings = &app->settings, .log = &app->log, .role = app->command->role, .listen_fd = fd,
-        .supervisor = &supervisor,
+        .settings = &app->settings, .log = &app->log, .role = app->command->role,
+        .reader_role = "prescient_reader", .listen_fd = fd, .supervisor = &supervisor,
     }, &err);
     supervisor_close(&supervisor);
     return rc < 0 ? app_fail(app, &err) : EXIT_WELL;

@@ -134,7 +134,6 @@ struct found {
     struct waiting_jobs waiting_jobs;
     /* that look reads more of the table than the others, and may fail without them */
     const char *why_not;
-    bool hides_engines;                 /* this role does not see them */
 };
 
 /* "shop1 daemon /etc/prescient.cfg (2026-03-01T13:15:00Z)": who has noted its settings and has not
@@ -143,7 +142,7 @@ static const char *engines_words(struct app *app, const struct found *f)
 {
     char seen[MOMENT_TEXT];
     const struct store_rows *rows = &f->engines;
-    const char *all = f->hides_engines ? "not visible to this role" : NULL;
+    const char *all = NULL;
     for (int r = 0; r < rows->rows && r < ENGINES_NAMED; r++) {
         const char *before = all ? arena_printf(app->arena, "%s, ", all) : "";
         const char *engine = rows_value(rows, r, "engine"), *file = rows_value(rows, r, "file");
@@ -158,17 +157,10 @@ static const char *engines_words(struct app *app, const struct found *f)
 
 static json_t *engines_json(struct app *app, const struct found *f)
 {
-    static const char *const members[] = { "engine", "command", "file", "seen_at" };
-    if (f->hides_engines)
-        return json_null();
     json_t *all = report_made(app, json_array());
     for (int r = 0; r < f->engines.rows; r++) {
         json_t *engine = report_made(app, rows_object(&f->engines, r));
-        json_t *shown = report_made(app, json_object());
-        for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-            report_added(app, json_object_set(shown, members[i], json_object_get(engine, members[i])));
-        json_decref(engine);
-        report_added(app, json_array_append_new(all, shown));
+        report_added(app, json_array_append_new(all, engine));
     }
     return all;
 }
@@ -178,9 +170,7 @@ static int look_at_jobs(struct app *app, struct found *f, struct err *err)
     int rc = failing_jobs_ask(app, rows_number(&f->status, 0, "now_at"), &f->failing, err);
     if (rc < 0)
         return rc;
-    rc = app_rows(app, "engines_seen", NULL, 0, &f->engines, err);
-    f->hides_engines = rc < 0 && err_is_denied(err);
-    return f->hides_engines ? 0 : rc;
+    return app_rows(app, "engines", NULL, 0, &f->engines, err);
 }
 
 static int look(struct app *app, struct found *f, struct err *err)

@@ -10,7 +10,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/clock.h"
-#include "rows.h"
+#include "../view/rows.h"
 
 #define COUNT(params) ((int)(sizeof(params) / sizeof *(params)))
 

@@ -16,11 +16,11 @@
 #include "../rules/delivery.h"
 #include "../rules/halving.h"
 #include "../rules/idempotency.h"
+#include "../view/rows.h"
 #include "consumer.h"
 #include "consumers.h"
 #include "guarded.h"
 #include "interrupt.h"
-#include "rows.h"
 #include "withheld.h"
 
 #define SECOND_US INT64_C(1000000)

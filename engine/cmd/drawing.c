@@ -2,7 +2,7 @@
 #include "drawing.h"
 
 #include "../base/moment.h"
-#include "rows.h"
+#include "../view/rows.h"
 
 static int read_loads(struct drawing *d, struct app *app, struct err *err)
 {

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 #include "command.h"
-#include "rows.h"
+#include "../view/rows.h"
 
 struct report_view {
     /* what a table shows, in order, "entity_name entity_key=key": with a shorter name if wanted.

@@ -9,9 +9,9 @@
 
 #include "../base/cleanup.h"
 #include "../base/clock.h"
+#include "../view/rows.h"
 #include "app.h"
 #include "report.h"
-#include "rows.h"
 #include "schedule_file.h"
 #include "schedule_rule.h"
 #include "text.h"

@@ -4,7 +4,7 @@
 #define PRESCIENT_WITHHELD_H
 
 #include "app.h"
-#include "rows.h"
+#include "../view/rows.h"
 
 /* "2 by process 15456 of database crm (idle in transaction), 8s", with `what` behind the number,
  * from a row with the columns of the report `withheld`. NULL: none is withheld, or no memory. */

@@ -5,7 +5,6 @@
 
 #include "../base/moment.h"
 #include "../base/utf8.h"
-#include "query.h"
 
 enum { OUTCOME, CHECK_ID, FILED_AT, MADE_AT, KEPT_UNTIL };     /* columns of the report `request` */
 
@@ -33,17 +32,14 @@ static void refuse(struct desk *desk, struct answer *answer, enum problem_type t
 
 static void look_up(struct desk *desk, const char *uniqid, struct answer *answer)
 {
-    struct store_report report = STORE_REPORT_INIT;
-    report.name = "request";
-    report.params = &uniqid;
-    report.nparams = 1;
-    report.arena = desk->arena;
-    if (store_do(desk->store, &report.call) < 0) {
-        desk_failed(desk, answer, &report.call.err);
+    struct store_rows rows;
+    struct err err;
+    if (desk_rows(desk, "request", &uniqid, 1, &rows, &err) < 0) {
+        desk_failed(desk, answer, &err);
         return;
     }
-    if (report.rows.rows) {
-        desk_answer(desk, answer, 200, request_object(uniqid, &report.rows));
+    if (rows.rows) {
+        desk_answer(desk, answer, 200, request_object(uniqid, &rows));
         return;
     }
     const char *detail = arena_printf(desk->arena, "no request with the uniqid '%.*s' was taken, or it is no "
@@ -54,17 +50,13 @@ static void look_up(struct desk *desk, const char *uniqid, struct answer *answer
 void asked_request_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     static const char *const known[] = { "uniqid", NULL };
-    struct err err;
     struct query query;
     (void)n;
-    int rc = query_read(&query, questions->query, known, desk->arena, &err);
-    const char *uniqid = rc < 0 ? NULL : query_value(&query, "uniqid");
-    if (rc == ERR_INPUT)
-        refuse(desk, answers, PROBLEM_BAD_REQUEST, err.text);
-    else if (rc < 0)
-        desk_failed(desk, answers, &err);
-    else if (!uniqid || !*uniqid)
-        refuse(desk, answers, PROBLEM_BAD_REQUEST, "the query lacks uniqid: GET /v1/requests?uniqid=...");
-    else
+    if (!desk_query(desk, questions, known, &query, answers))
+        return;
+    const char *uniqid = query_value(&query, "uniqid");
+    if (uniqid && *uniqid)
         look_up(desk, uniqid, answers);
+    else
+        refuse(desk, answers, PROBLEM_BAD_REQUEST, "the query lacks uniqid: GET /v1/requests?uniqid=...");
 }

@@ -56,8 +56,10 @@ bool backends_have(const struct backends *b, const void *pointer)
 
 /* Its parent decides when it ends: signals to the whole group are not for it. Killed at any moment,
  * it loses nothing that was promised. */
-static void become_backend(struct backends *b, int sock, pid_t parent)
+static void become_backend(const struct backend_process *p, int sock, pid_t parent)
 {
+    struct backends *b = p->all;
+    const char *role = p->writes ? b->o.role : b->o.reader_role;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
@@ -65,7 +67,7 @@ static void become_backend(struct backends *b, int sock, pid_t parent)
     for (int i = 0; i < BACKENDS; i++)
         if (b->all[i].sock >= 0)
             close(b->all[i].sock);
-    _exit(backend_run(b->o.settings, b->o.log, b->o.role, sock));
+    _exit(backend_run(b->o.settings, b->o.log, role, sock));
 }
 
 static void start_later(struct backend_process *p)
@@ -93,7 +95,7 @@ static void start(struct backend_process *p)
     pid_t pid = fork();
     if (pid == 0) {
         close(pair[0]);
-        become_backend(b, pair[1], parent);
+        become_backend(p, pair[1], parent);
     }
     close(pair[1]);
     p->sock = pair[0];

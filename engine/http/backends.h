@@ -20,7 +20,8 @@ struct backends_options {
     const struct clock *clock;
     struct agenda *agenda;
     int epoll;
-    const char *role;               /* whose rights they need on PostgreSQL */
+    /* whose rights they need on PostgreSQL: the one that writes, those that read */
+    const char *role, *reader_role;
     /* The process of one begins: closes what is the front's alone. */
     void (*in_child)(void *ctx);
     void *ctx;

@@ -70,7 +70,35 @@ void desk_failed(struct desk *desk, struct answer *answer, const struct err *err
             type = failures[i].type;
             detail = failures[i].detail;
         }
+    if (err_is_denied(err))
+        detail = "the server's user of the database may not do this: the log of the server has the GRANT";
     desk_tell(desk, err);
     desk->is_over = desk->is_over || err->code == ERR_CHANGED;
     desk_refuse(desk, answer, type, problem_new(type, detail));
+}
+
+int desk_rows(struct desk *desk, const char *report, const char *const *params, int nparams,
+              struct store_rows *out, struct err *err)
+{
+    struct store_report call = STORE_REPORT_INIT;
+    call.name = report;
+    call.params = params;
+    call.nparams = nparams;
+    call.arena = desk->arena;
+    int rc = store_do(desk->store, &call.call);
+    *err = call.call.err;
+    *out = call.rows;
+    return rc;
+}
+
+bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
+                struct query *out, struct answer *answer)
+{
+    struct err err;
+    int rc = query_read(out, question->query, known, desk->arena, &err);
+    if (rc == ERR_INPUT)
+        desk_refuse(desk, answer, PROBLEM_BAD_REQUEST, problem_new(PROBLEM_BAD_REQUEST, err.text));
+    else if (rc < 0)
+        desk_failed(desk, answer, &err);
+    return rc == 0;
 }

@@ -12,6 +12,7 @@
 #include "exchange.h"
 #include "known_jobs.h"
 #include "problem.h"
+#include "query.h"
 
 struct desk {
     const struct settings *settings;
@@ -30,6 +31,12 @@ struct desk {
 void desk_answer(struct desk *desk, struct answer *answer, int status, json_t *body);
 /* The same of a problem. */
 void desk_refuse(struct desk *desk, struct answer *answer, enum problem_type type, json_t *problem);
+/* Runs a report; the rows live in the arena of the desk. Returns 0 or an ERR_. */
+int desk_rows(struct desk *desk, const char *report, const char *const *params, int nparams,
+              struct store_rows *out, struct err *err);
+/* Reads the query of a question. False: it is refused, and the answer says why. */
+bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
+                struct query *out, struct answer *answer);
 /* A call of the store has failed. What the database says of it goes to the log, and not to the
  * client. */
 void desk_failed(struct desk *desk, struct answer *answer, const struct err *err);

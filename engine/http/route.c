@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "asked_request.h"
+#include "asked_why.h"
 #include "post.h"
 #include "ready.h"
 
@@ -13,6 +14,7 @@ const struct route route_table[] = {
     { HTTP_POST, "/v1/checks", .writes = true, .takes_many = true, .content_type = "application/json",
       .body_max = 8 * 1024 * 1024, .answer = post_answer },
     { HTTP_GET, "/v1/requests", .answer = asked_request_answer },
+    { HTTP_GET, "/v1/why", .answer = asked_why_answer },
 };
 
 const int routes = sizeof route_table / sizeof *route_table;

@@ -331,7 +331,7 @@ static void prepare(struct server *s)
     };
     backends_init(&s->backends, &(struct backends_options){
         .settings = settings, .log = s->o.log, .clock = &clock_system, .agenda = &s->agenda,
-        .role = s->o.role, .in_child = in_child, .ctx = s,
+        .role = s->o.role, .reader_role = s->o.reader_role, .in_child = in_child, .ctx = s,
     });
 }
 

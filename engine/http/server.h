@@ -11,7 +11,8 @@
 struct server_options {
     const struct settings *settings;
     struct log *log;
-    const char *role;               /* whose rights it needs on PostgreSQL */
+    /* whose rights it needs on PostgreSQL: to file checks, and to look at them */
+    const char *role, *reader_role;
     int listen_fd;                  /* opened for it; it closes it */
     struct supervisor *supervisor;
 };

@@ -3496,6 +3496,13 @@ SELECT e.engine, e.command, e.file, e.listeners, date_part('epoch', e.seen_at)::
  WHERE e.counts_until > clock_timestamp()
  ORDER BY e.seen_at DESC, e.engine, e.command, e.file LIMIT 200
 
+-- name: engines
+-- Those that have noted themselves, newest first.
+-- out: engine text, command text, file text, seen_at int8
+-- report
+SELECT e.engine, e.command, e.file, date_part('epoch', e.seen_at)::bigint AS seen_at
+  FROM prescient.engines e ORDER BY e.seen_at DESC, e.engine, e.command, e.file LIMIT 200
+
 -- name: consumers
 -- `unread` counts up to 10,000 events that may be read and were not.
 -- forms: narrow

@@ -7,8 +7,8 @@
 
 /* Runs the statement `name` of the store's .sql file with text parameters, and returns its rows as
  * text. Both stores have the same names, parameters and columns. A column *_at is a moment in
- * seconds, *_us microseconds, both as decimal text; cmd/rows.c formats them. Commands such as list,
- * history, status and enqueue use this. */
+ * seconds, *_us microseconds, both as decimal text; view/rows.c formats them. Commands such as
+ * list, history, status and enqueue use this. */
 enum cell_kind {
     CELL_TEXT,
     CELL_NUMBER,

@@ -1985,6 +1985,13 @@ SELECT engine, command, file, listeners, seen_at_us / 1000000 AS seen_at
  WHERE counts_until_us > :clock_us
  ORDER BY seen_at_us DESC, engine, command, file LIMIT 200
 
+-- name: engines
+-- See the same block of store_pg.sql.
+-- out: engine text, command text, file text, seen_at int8
+-- report
+SELECT engine, command, file, seen_at_us / 1000000 AS seen_at
+  FROM prescient_engines ORDER BY seen_at_us DESC, engine, command, file LIMIT 200
+
 -- name: consumers
 -- in: clock_us timestamptz
 -- out: name text, cursor text, unread int8, oldest_unread_at int8?, held_by text?,

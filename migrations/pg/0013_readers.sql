@@ -103,6 +103,14 @@ COMMENT ON VIEW prescient.running IS
 COMMENT ON COLUMN prescient.running.worker IS 'The process id of the worker.';
 COMMENT ON COLUMN prescient.running.seen_at IS 'When the engine noted it.';
 
+CREATE VIEW prescient.engines AS
+    SELECT e.engine, e.command, e.file, e.seen_at, e.counts_until
+      FROM prescient.engine_seen e WHERE e.counts_until > clock_timestamp();
+COMMENT ON VIEW prescient.engines IS
+    'Engines that have noted themselves: a daemon every ten minutes, others when they end.';
+COMMENT ON COLUMN prescient.engines.file IS 'Where its settings come from.';
+COMMENT ON COLUMN prescient.engines.counts_until IS 'How long its note stands for it.';
+
 -- Eight classes to each doubling (rules/histogram.h): the middle of one, in microseconds.
 CREATE FUNCTION prescient.class_us(class integer) RETURNS bigint
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$

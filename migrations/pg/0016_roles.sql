@@ -15,7 +15,7 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
     prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
-    prescient.places, prescient.concurrency_limits
+    prescient.places, prescient.concurrency_limits, prescient.engines
     FROM PUBLIC;
 
 DO $$
@@ -50,7 +50,8 @@ BEGIN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
         GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.run_hours,
             prescient.running, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
-            prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits
+            prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits,
+            prescient.engines
             TO prescient_reader;
     END IF;
     IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
@@ -65,7 +66,7 @@ BEGIN
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,
             prescient.passes,
             prescient.schedules, prescient.pauses, prescient.consumers, prescient.places,
-            prescient.concurrency_limits
+            prescient.concurrency_limits, prescient.engines
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;

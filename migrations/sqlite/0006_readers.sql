@@ -49,6 +49,12 @@ CREATE VIEW prescient_running AS
 SELECT engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us, seen_at_us
   FROM prescient_run_now WHERE seen_at_us > (CAST(strftime('%s', 'now') AS INTEGER) - 30) * 1000000;
 
+-- Engines that have noted themselves: a daemon every ten minutes, others when they end. file: where
+-- its settings come from. counts_until_us: how long its note stands for it.
+CREATE VIEW prescient_engines AS
+SELECT engine, command, file, seen_at_us, counts_until_us
+  FROM prescient_engine_seen WHERE counts_until_us > CAST(strftime('%s', 'now') AS INTEGER) * 1000000;
+
 -- What jobs emitted. Writers are serial: a reader that goes on after the last id that it has seen
 -- misses no event. cursor: as `prescient events` prints it: 0, recorded_at_us, id. check_number:
 -- the number of the run that emitted it.

@@ -98,10 +98,12 @@ sound() {
     done
 }
 
-# failure STORE WORDS: the first check that failed with these words, and not with any others
+# failure STORE WORDS: the first check that failed with these words, and not with any others. All of
+# it is read: who stops at the first line ends the others by a signal, which pipefail takes for a
+# failure.
 failure() {
     sed -nE 's/^ *#? *stdout: //p; s/^ *not ok - //p; s/^ *Suite .*, Test (.*) had failures:/\1/p' \
-        "$BUILD/out.$1" | grep -m1 -F -- "$2"
+        "$BUILD/out.$1" | grep -F -- "$2" | sed -n 1p
 }
 
 # caught PATCH

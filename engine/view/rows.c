@@ -53,9 +53,7 @@ const char *rows_text(struct arena *a, enum cell_kind kind, const char *cell)
     return text ? text : cell;
 }
 
-/* A JSON string has to be UTF-8, and SQLite stores any bytes: those of other text become the
- * Latin-1 letters of the same numbers. */
-static json_t *cell_json_text(const char *cell)
+json_t *rows_json_text(const char *cell)
 {
     if (utf8_is_valid(cell, strlen(cell)))
         return json_string(cell);
@@ -83,7 +81,7 @@ static json_t *cell_json_parsed(const char *cell, size_t flags)
     if (!value)
         value = json_loads(cell, flags, &error);
     if (!value && json_error_code(&error) != json_error_out_of_memory)
-        value = cell_json_text(cell);
+        value = rows_json_text(cell);
     return value;
 }
 
@@ -107,7 +105,7 @@ static json_t *cell_json(enum cell_kind kind, const char *cell)
     case CELL_MOMENT_US: time = cell_time(kind, cell, out); break;
     case CELL_TEXT: break;
     }
-    return cell_json_text(time ? time : cell);
+    return rows_json_text(time ? time : cell);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

@@ -25,6 +25,10 @@ size_t rows_name_length(const char *name, enum cell_kind kind, bool as_text);
  * decref; NULL when out of memory. */
 json_t *rows_object(const struct store_rows *rows, int row);
 
+/* A JSON string has to be UTF-8, and SQLite stores any bytes: those of other text become the
+ * Latin-1 letters of the same numbers. The caller's to decref; NULL when out of memory. */
+json_t *rows_json_text(const char *cell);
+
 /* A last row without an entity is where a bounded search ended before it had seen all. Removes that
  * row and returns its first cell as text; NULL when there is none. */
 const char *rows_take_end(struct arena *a, struct store_rows *rows);

@@ -1,0 +1,367 @@
+/* why_ask.c - see why_ask.h. What is true of all checks of the row is asked once; the rest only
+ * where the answer may depend on it. */
+#include "why_ask.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "../base/nearest.h"
+#include "../rules/slot.h"
+
+/* How many rows each report may have. A row has seldom more than a few checks. */
+#define CHECKS_MOST "100"
+#define EVENTS_MOST "20"
+#define PAUSES_MOST "1000"
+#define RUNNING_MOST "10000"
+#define PASSES_MOST "1000"
+#define SEARCH_MS "1000"
+
+struct asking {
+    const struct why_source *source;
+    const char *entity, *key, *job;
+    struct err *err;
+    struct store_rows waiting, runs, over, events, pauses, running, engines, noted, withheld;
+    int64_t searched_to;
+};
+
+static int ask(struct asking *q, const char *report, const char *const *params, int n, struct store_rows *out)
+{
+    return q->source->rows(q->source->ctx, report, params, n, out, q->err);
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
+/* ---- what is asked once ---- */
+
+/* A last row without an entity is where the search ended: removes it, and returns its time. */
+static int64_t take_end(struct store_rows *rows)
+{
+    int last = rows->rows - 1;
+    if (last < 0 || rows_value(rows, last, "entity_name"))
+        return 0;
+    int64_t at_us = rows_number(rows, last, rows->names[0]);
+    rows->rows = last;
+    return at_us / 1000000;
+}
+
+static int ask_checks(struct asking *q)
+{
+    const char *waiting[] = { q->entity, q->key, q->job, NULL, NULL, CHECKS_MOST, NULL };
+    const char *past[] = { q->entity, q->key, q->job, NULL, NULL, NULL, CHECKS_MOST, SEARCH_MS };
+    int rc = ask(q, "list", waiting, 7, &q->waiting);
+    if (rc == 0)
+        rc = ask(q, "runs", past, 8, &q->runs);
+    if (rc == 0)
+        rc = ask(q, "history", past, 8, &q->over);
+    if (rc < 0)
+        return rc;
+    take_end(&q->runs);
+    q->searched_to = take_end(&q->over);
+    return 0;
+}
+
+static bool has_unheard(const struct asking *q)
+{
+    for (int r = 0; r < q->events.rows; r++)
+        if (!rows_value(&q->events, r, "listener"))
+            return true;
+    return false;
+}
+
+static int ask_events(struct asking *q)
+{
+    const char *params[] = { q->entity, q->key, EVENTS_MOST };
+    int rc = ask(q, "row_events", params, 3, &q->events);
+    if (rc == 0 && has_unheard(q))
+        rc = ask(q, "withheld", NULL, 0, &q->withheld);
+    return rc;
+}
+
+static int ask_around(struct asking *q)
+{
+    const char *pauses[] = { NULL, PAUSES_MOST, "1" }, *running[] = { "0", RUNNING_MOST };
+    int rc = ask(q, "pauses", pauses, 3, &q->pauses);
+    if (rc == 0)
+        rc = ask(q, "running", running, 2, &q->running);
+    if (rc == 0)
+        rc = ask(q, "engines", NULL, 0, &q->engines);
+    if (rc == 0)
+        rc = ask(q, "jobs_noted", NULL, 0, &q->noted);
+    return rc;
+}
+
+/* ---- facts of one check ---- */
+
+/* The row of the job, or -1. The newest comes first. */
+static int row_of_job(const struct store_rows *rows, const char *job)
+{
+    for (int r = 0; r < rows->rows; r++)
+        if (is_same(rows_value(rows, r, "job_exec"), job))
+            return r;
+    return -1;
+}
+
+static enum why_job job_is(const struct asking *q, const char *job, const char **meant)
+{
+    struct nearest near = { .wanted = job };
+    bool knows_all = q->noted.rows > 0, is_known = false;
+    for (int r = 0; r < q->noted.rows; r++) {
+        const char *noted = rows_value(&q->noted, r, "job");
+        knows_all = knows_all && noted;
+        is_known = is_known || is_same(noted, job);
+        if (noted)
+            nearest_look(&near, noted);
+    }
+    if (is_known)
+        return WHY_JOB_KNOWN;
+    *meant = knows_all ? nearest_word(&near) : NULL;
+    return knows_all ? WHY_JOB_UNKNOWN : WHY_JOB_UNSURE;
+}
+
+/* What a pause names of the check. */
+static bool is_paused_by(const struct asking *q, int pause, int check)
+{
+    const char *what = rows_value(&q->pauses, pause, "what"), *name = rows_value(&q->pauses, pause, "name");
+    const char *tenant = rows_value(&q->waiting, check, "tenant");
+    if (is_same(what, "job"))
+        return is_same(name, rows_value(&q->waiting, check, "job_exec"));
+    if (is_same(what, "tenant"))
+        return is_same(name, tenant ? tenant : q->entity);
+    if (is_same(what, "entity"))
+        return is_same(name, q->entity);
+    return false;
+}
+
+static bool fill_pause(const struct asking *q, int check, struct why_pause *out)
+{
+    for (int r = 0; r < q->pauses.rows; r++) {
+        if (!is_same(rows_value(&q->pauses, r, "state"), "on") || !is_paused_by(q, r, check))
+            continue;
+        *out = (struct why_pause){
+            .what = rows_value(&q->pauses, r, "what"), .name = rows_value(&q->pauses, r, "name"),
+            .by = rows_value(&q->pauses, r, "paused_by"), .reason = rows_value(&q->pauses, r, "reason"),
+            .at = rows_number(&q->pauses, r, "paused_at"),
+        };
+        return true;
+    }
+    return false;
+}
+
+static bool fill_running(const struct asking *q, const char *job, struct why_running *out)
+{
+    for (int r = 0; r < q->running.rows; r++) {
+        if (!is_same(rows_value(&q->running, r, "entity_name"), q->entity) ||
+            !is_same(rows_value(&q->running, r, "entity_key"), q->key) ||
+            !is_same(rows_value(&q->running, r, "job_exec"), job))
+            continue;
+        *out = (struct why_running){ rows_value(&q->running, r, "engine"),
+                                     rows_number(&q->running, r, "worker"),
+                                     rows_number(&q->running, r, "began_at") };
+        return true;
+    }
+    return false;
+}
+
+/* The row that opened the slot is the last one: the newest passes come first. */
+static int ask_slot(struct asking *q, int64_t slot, struct why_slot *out)
+{
+    struct arena *a = q->source->arena;
+    struct store_rows slots, passes;
+    const char *from = arena_printf(a, "%" PRId64, slot), *before = arena_printf(a, "%" PRId64, slot + 1);
+    const char *of_slot[] = { from, before, "1", NULL, "1" }, *of_passes[] = { from, before, PASSES_MOST };
+    if (!from || !before)
+        return err_set(q->err, ERR_NOMEM, "out of memory");
+    int rc = ask(q, "slots", of_slot, 5, &slots);
+    if (rc == 0)
+        rc = ask(q, "passes", of_passes, 3, &passes);
+    if (rc < 0)
+        return rc;
+    const char *state = rows_value(&slots, 0, "state");
+    int opening = passes.rows - 1;
+    *out = (struct why_slot){ .state = is_same(state, "pending") ? NULL : state };
+    if (opening >= 0)
+        out->engine = rows_value(&passes, opening, "engine");
+    if (opening >= 0)
+        out->opened_at = rows_number(&passes, opening, "recorded_at_us") / 1000000;
+    return 0;
+}
+
+/* Whether somebody holds a place of the key. */
+static int ask_place(struct asking *q, const char *key, struct why_place *out, bool *is_held)
+{
+    struct store_rows keys;
+    const char *most[] = { NULL };
+    *is_held = false;
+    int rc = key ? ask(q, "keys", most, 1, &keys) : 0;
+    if (rc < 0 || !key)
+        return rc;
+    for (int r = 0; r < keys.rows && !*is_held; r++) {
+        *is_held = is_same(rows_value(&keys, r, "concurrency_key"), key) && rows_value(&keys, r, "place");
+        *out = (struct why_place){ rows_value(&keys, r, "engine"), rows_number(&keys, r, "taken_at") };
+    }
+    return 0;
+}
+
+static struct why_facts facts_of(const struct asking *q, const char *job)
+{
+    const struct job_settings *settings = job ? settings_job(q->source->settings, job, NULL) : NULL;
+    return (struct why_facts){
+        .entity = q->entity, .key = q->key, .job = job, .now = q->source->now,
+        .max_failures = settings ? settings->max_failures : 0, .searched_to = q->searched_to,
+    };
+}
+
+static int decide_waiting(struct asking *q, int row, struct why_item *out)
+{
+    const struct store_rows *w = &q->waiting;
+    struct why_check check = {
+        .next_at = rows_number(w, row, "next_check_at"), .put_off_at = rows_number(w, row, "put_off_at"),
+        .failure_count = (int32_t)rows_number(w, row, "failure_count"),
+        .concurrency_key = rows_value(w, row, "concurrency_key"),
+    };
+    const char *job = rows_value(w, row, "job_exec");
+    struct why_facts f = facts_of(q, job);
+    bool is_due = check.next_at <= f.now, is_held = false;
+    struct why_slot slot = { 0 };
+    struct why_place place;
+    struct why_pause pause;
+    struct why_running running;
+    struct why_run run;
+    struct why_engines engines = { q->engines.rows, rows_number(&q->engines, 0, "seen_at"),
+                                   rows_value(&q->engines, 0, "engine") };
+    int rc = is_due ? ask_slot(q, check.next_at, &slot) : 0;
+    if (rc == 0 && (is_due || check.put_off_at))
+        rc = ask_place(q, check.concurrency_key, &place, &is_held);
+    if (rc < 0)
+        return rc;
+    int last = row_of_job(&q->runs, job);
+    f.check = &check;
+    f.slot = is_due ? &slot : NULL;
+    f.place = is_held ? &place : NULL;
+    f.engines = &engines;
+    f.pause = fill_pause(q, row, &pause) ? &pause : NULL;
+    f.running = fill_running(q, job, &running) ? &running : NULL;
+    f.job_is = job_is(q, job, &f.meant);
+    if (last >= 0 && rows_number(&q->runs, last, "next_check_at") <= check.next_at) {
+        run = (struct why_run){ rows_value(&q->runs, last, "outcome"), rows_value(&q->runs, last, "note"),
+                                rows_value(&q->runs, last, "engine"),
+                                rows_number(&q->runs, last, "run_at_us") / 1000000 };
+        f.run = &run;
+    }
+    *out = (struct why_item){ job, check.next_at, why_of(q->source->arena, &f) };
+    return 0;
+}
+
+/* Events that the job has emitted since then; a line a delivery stands for the same event. */
+static int64_t events_since(const struct asking *q, const char *job, int64_t since_us)
+{
+    int64_t n = 0, last_us = -1;
+    const char *last = NULL;
+    for (int r = 0; r < q->events.rows; r++) {
+        int64_t at_us = rows_number(&q->events, r, "emitted_at_us");
+        const char *event = rows_value(&q->events, r, "event");
+        bool is_the_same = at_us == last_us && is_same(event, last);
+        n += is_same(rows_value(&q->events, r, "job_exec"), job) && at_us >= since_us && !is_the_same;
+        last_us = at_us;
+        last = event;
+    }
+    return n;
+}
+
+static void decide_over(struct asking *q, int row, struct why_item *out)
+{
+    const struct store_rows *h = &q->over;
+    const char *job = rows_value(h, row, "job_exec");
+    int64_t run_at_us = rows_number(h, row, "last_run_at_us");
+    struct why_over over = {
+        .outcome = rows_value(h, row, "outcome"), .guard = rows_value(h, row, "guard"),
+        .note = rows_value(h, row, "note"), .engine = rows_value(h, row, "engine"),
+        .ended_at = rows_number(h, row, "ended_at_us") / 1000000, .run_at = run_at_us / 1000000,
+        .failure_count = rows_number(h, row, "failure_count"),
+        .events = events_since(q, job, run_at_us / 1000000 * 1000000),
+    };
+    struct why_facts f = facts_of(q, job);
+    f.over = &over;
+    *out = (struct why_item){ job, over.ended_at, why_of(q->source->arena, &f) };
+}
+
+static void decide_event(struct asking *q, int row, struct why_event_item *out)
+{
+    const struct store_rows *e = &q->events;
+    int64_t withheld_s = rows_number(&q->withheld, 0, "withheld_us") / 1000000;
+    bool is_withholding = rows_number(&q->withheld, 0, "events_withheld") > 0;
+    struct why_event event = {
+        .event = rows_value(e, row, "event"), .listener = rows_value(e, row, "listener"),
+        .emitted_at = rows_number(e, row, "emitted_at_us") / 1000000,
+        .state = rows_value(e, row, "state"), .note = rows_value(e, row, "note"),
+        .next_at = rows_number(e, row, "next_check_at"), .tries = rows_number(e, row, "tries"),
+        .ended_at = rows_number(e, row, "ended_at_us") / 1000000,
+        .withheld_by = rows_value(&q->withheld, 0, "withheld_by"),
+    };
+    if (is_withholding)
+        event.withheld_since = q->source->now - withheld_s;
+    *out = (struct why_event_item){ event.event, rows_value(e, row, "job_exec"), event.listener,
+                                    rows_number(e, row, "emitted_at_us"),
+                                    why_of_event(q->source->arena, q->source->now, &event) };
+}
+
+/* ---- all of them ---- */
+
+static int decide_all(struct asking *q, struct why_answer *out)
+{
+    for (int r = 0; r < q->waiting.rows; r++) {
+        int rc = decide_waiting(q, r, &out->items[out->nitems]);
+        if (rc < 0)
+            return rc;
+        out->nitems++;
+    }
+    for (int r = 0; r < q->over.rows; r++) {
+        const char *job = rows_value(&q->over, r, "job_exec");
+        if (row_of_job(&q->waiting, job) < 0 && row_of_job(&q->over, job) == r)
+            decide_over(q, r, &out->items[out->nitems++]);
+    }
+    if (!out->nitems) {
+        struct why_facts f = facts_of(q, q->job);
+        out->items[out->nitems++] = (struct why_item){ q->job, 0, why_of(q->source->arena, &f) };
+    }
+    for (int r = 0; r < q->events.rows; r++)
+        decide_event(q, r, &out->events[out->nevents++]);
+    return 0;
+}
+
+static bool has_memory_for(const struct why_answer *answer)
+{
+    bool has = true;
+    for (int i = 0; i < answer->nitems; i++)
+        has = has && answer->items[i].why.sentence;
+    for (int i = 0; i < answer->nevents; i++)
+        has = has && answer->events[i].why.sentence;
+    return has;
+}
+
+int why_ask(const struct why_source *source, const char *entity, const char *key, const char *job,
+            struct why_answer *out, struct err *err)
+{
+    struct asking q = { .source = source, .entity = entity, .key = key, .job = job, .err = err };
+    int rc = ask_checks(&q);
+    if (rc == 0)
+        rc = ask_events(&q);
+    if (rc == 0)
+        rc = ask_around(&q);
+    if (rc < 0)
+        return rc;
+    size_t most = (size_t)(q.waiting.rows + q.over.rows) + 1;
+    *out = (struct why_answer){
+        .items = arena_alloc(source->arena, most * sizeof *out->items),
+        .events = arena_alloc(source->arena, ((size_t)q.events.rows + 1) * sizeof *out->events),
+    };
+    if (!out->items || !out->events)
+        return err_set(err, ERR_NOMEM, "out of memory");
+    rc = decide_all(&q, out);
+    if (rc == 0 && !has_memory_for(out))
+        rc = err_set(err, ERR_NOMEM, "out of memory");
+    return rc;
+}
