@@ -56,9 +56,9 @@ of_those_that_wait() {
     local s=$STORE_NAME BEGAN=4h
     says 1 never_enqueued "orders/1" "never enqueued"
     "$P" --quiet enqueue orders 2 done +3h >/dev/null
-    says 2 waits "waits for its slot" "no engine has been seen"
+    says 2 waits "waits for its slot" "no engine has noted itself"
     past 3 done
-    says 3 slot_late "no engine has begun it" "no engine has been seen"
+    says 3 slot_late "no engine has begun it" "no engine has noted itself"
     "$P" --quiet pause --job again --reason "their API is down" >/dev/null
     past 4 again
     "$P" --quiet enqueue orders 5 again +3h >/dev/null
@@ -72,7 +72,7 @@ of_those_that_wait() {
     says 4 paused "the job again is paused" "their API is down" "prescient resume --job again"
     says 6 unknown_job "no engine has noted the job unknwon" "put off"
     says 7 deferred "could not tell yet"
-    says 8 backing_off "failure 1 of 7 in a row" "tried again"
+    says 8 backing_off "failure 1 in a row, of 8 that end it" "tried again"
     says 9 job_broken "can ask about no row"
     "$P" --quiet resume --job again >/dev/null
     past 10 again
@@ -118,10 +118,13 @@ of_those_that_are_over() {
     runs
     says 32 asked_again
     "$P" --quiet sweep --now +2h 2>run.err
+    says 32 guarded "the guard max_checks" "enqueue it again"
     says 30 done "answered: done" "nothing was raised"
+    "$P" --quiet enqueue orders 32 once +3h >/dev/null
+    says 32 waits
+    "$P" --quiet resolve orders 32 >/dev/null
     says 31 failed "given up after 1 failure" "prescient retry"
     says 33 resolved "was resolved"
-    says 32 guarded "the guard max_checks"
 }
 
 of_events() {
@@ -139,6 +142,20 @@ of_events() {
     is "$s: and one that was resolved" \
         "$(for key in 43 44 45; do event_codes $key; done | sort | xargs)" \
         "delivery_resolved delivery_retries delivery_retries"
+}
+
+# Who may read the views only is told the same.
+of_a_reader() {
+    [ "$STORE_NAME" = postgresql ] || return 0
+    local key owner reader as_reader
+    as_reader="$PRESCIENT_STORE$([[ $PRESCIENT_STORE == *\?* ]] && echo '&' || echo '?')user=why_$$"
+    psql -qX "$PRESCIENT_STORE" -c "CREATE ROLE why_$$ LOGIN IN ROLE prescient_reader" >/dev/null
+    for key in 2 4 6 8 12 30 32 40 41 42 43; do
+        owner=$("$P" why orders $key --json | without_distance)
+        reader=$("$P" --store "$as_reader" why orders $key --json | without_distance)
+        is "postgresql: a reader is told the same of $key" "$reader" "$owner"
+    done
+    psql -qX "$PRESCIENT_STORE" -c "DROP ROLE why_$$" >/dev/null
 }
 
 # An open transaction with an id, in which nothing happens.
@@ -177,6 +194,10 @@ whys() {
     of_those_that_are_over
     of_events
     of_what_is_withheld
+    of_a_reader
+    is "$STORE_NAME: an empty key is refused" "$(get 'http://localhost/v1/why?entity=orders&key=')" 400
+    "$P" why orders "" >/dev/null 2>&1
+    is "$STORE_NAME: by the command, too" $? 2
     is "$STORE_NAME: a query without a key is refused" "$(get 'http://localhost/v1/why?entity=orders')" 400
     is "$STORE_NAME: and one with a name that is not known" \
         "$(get 'http://localhost/v1/why?entiyt=orders&key=1'; json 'j["detail"]' <body)" \

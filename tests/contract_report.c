@@ -55,7 +55,10 @@ void reports_have_the_documented_columns(void)
     columns_are("deliveries", "ended_at_us id listener event entity_name entity_key state outcome tries "
                               "next_check_at note job_exec emitted_at_us delivery");
     columns_are("row_events", "emitted_at_us event job_exec check_number listener state outcome tries "
-                              "next_check_at ended_at_us note delivery");
+                              "next_check_at ended_at_us note delivery is_heard is_readable");
+    columns_are("engines", "engine command file seen_at");
+    columns_are("state_of_slot", "state engine opened_at left_jobs");
+    columns_are("pauses_on", "what name paused_at paused_by reason slot");
     columns_are("consumers",
                 "name cursor unread oldest_unread_at held_by held_until_at moved_at skipped pruned_at");
     columns_are("engines_seen", "engine command file listeners seen_at");

@@ -95,6 +95,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "events_after", "0 rows " },  /* nothing was emitted */
     { "runs_by", "0 rows " },       /* nothing has run */
     { "post_checks", "(1,f,f,replaced," },      /* and the id */
+    { "row_events", "0 rows " },    /* nothing was emitted */
     { "request_of", "0 rows " },    /* its twin was asked for */
 };
 

@@ -22,7 +22,11 @@ static void tell(struct desk *desk, const char *entity, const char *key, const c
         return;
     }
     source.now = hello.now_us / 1000000;
-    if (why_ask(&source, entity, key, job, &found, &err) < 0)
+    source.slot_length_s = hello.slot_length_s;
+    int rc = why_ask(&source, entity, key, job, &found, &err);
+    if (rc == ERR_INPUT)
+        desk_refuse(desk, answer, PROBLEM_BAD_REQUEST, problem_new(PROBLEM_BAD_REQUEST, err.text));
+    else if (rc < 0)
         desk_failed(desk, answer, &err);
     else
         desk_answer(desk, answer, 200, why_json(entity, key, &found));

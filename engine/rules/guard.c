@@ -134,11 +134,16 @@ static int64_t slot_after_back_off(const struct guard_policy *policy, const stru
     return slot_for(saturate_sub(wanted, in->phase_s), in->now, policy->slot_length_s);
 }
 
+int64_t guard_failures_most(const struct guard_policy *policy)
+{
+    return attempts_of(policy) * (policy->max_failures + INT64_C(1)) + (policy->first_retry_s > 0);
+}
+
 static struct verdict judge_failure(const struct guard_policy *policy, const struct guard_input *in,
                                     enum outcome kind)
 {
     struct verdict v = as_read(in);
-    int64_t most = attempts_of(policy) * (policy->max_failures + INT64_C(1)) + (policy->first_retry_s > 0);
+    int64_t most = guard_failures_most(policy);
     if (v.failure_count < INT32_MAX)
         v.failure_count++;
     if (in->failure_count + INT64_C(1) >= most)

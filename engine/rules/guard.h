@@ -58,6 +58,9 @@ struct verdict {
     bool is_attempt;
 };
 
+/* So many failures in a row end a check. */
+int64_t guard_failures_most(const struct guard_policy *policy);
+
 struct verdict guard_judge(const struct guard_policy *policy, const struct guard_input *in);
 
 /* The same shape for a check that was not run (held back, unknown job, reslot): moved to the first

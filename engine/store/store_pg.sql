@@ -2132,6 +2132,15 @@ SELECT coalesce(h.concurrency_key, d.concurrency_key) AS concurrency_key, h.numb
   FROM held h FULL JOIN due d ON d.concurrency_key = h.concurrency_key
  ORDER BY coalesce(h.concurrency_key, d.concurrency_key) COLLATE "C", h.number LIMIT :most::integer
 
+-- name: pauses_on
+-- Those that are on, without their checks: what the checks in a slot of a pause wait for.
+-- in: most text
+-- out: what text, name text, paused_at int8, paused_by text, reason text?, slot int8
+-- report
+SELECT a.what, a.name, date_part('epoch', a.paused_at)::bigint AS paused_at, a.paused_by, a.reason,
+       date_part('epoch', a.slot_at)::bigint AS slot
+  FROM prescient.pauses a WHERE a.state = 'on' ORDER BY a.slot_at LIMIT :most::integer
+
 -- part: order_of_pauses
 a.ended_at IS NOT NULL, CASE WHEN a.ended_at IS NULL THEN a.slot_at END, a.slot_at DESC
 
@@ -2773,64 +2782,18 @@ SELECT (date_part('epoch', f.ended_at) * 1000000)::bigint AS ended_at_us, NULL::
   FROM found f LEFT JOIN LATERAL prescient.event_of(f.entity_key) e ON true
  ORDER BY f.n, f.first_check_at DESC, f.entity_key
 
--- part: origin_of_event
-replace(e.origin::text, '-', '')
-
--- part: origin_of_event_narrow
-NULL::text
-
--- part: delivery_of_row
--- Its key ends with the origin of the event.
-SELECT k.entity_key, coalesce(k.run_count, 0) AS tries, k.next_check_at, NULL::timestamptz AS ended_at,
-       NULL::text AS outcome, k.failure_count, NULL::text AS note
-  FROM prescient.future_job k
- WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event'
-   AND right(k.entity_key, 32) IN (SELECT e.origin FROM events e)
-
--- part: delivery_of_row_narrow
--- A reader's view of events has no origin.
-SELECT NULL::text AS entity_key, 0 AS tries, NULL::timestamptz AS next_check_at,
-       NULL::timestamptz AS ended_at, NULL::text AS outcome, 0 AS failure_count, NULL::text AS note
- WHERE b.bucket < 0
-
 -- name: row_events
--- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
--- line each, and one without a listener where nobody heard it. Deliveries that are over are looked
--- for among the newest 10,000 since the first of these events, for a second.
--- forms: narrow
 -- in: entity text?, key text?, most text?
 -- out: emitted_at_us int8, event text, job_exec text, check_number int8?, listener text?,
 -- out: state text?, outcome text?, tries int4?, next_check_at int8?, ended_at_us int8?, note text?,
--- out: delivery text?
+-- out: delivery text?, is_heard bool, is_readable bool
 -- report
-WITH events AS MATERIALIZED (
-    SELECT e.event, e.emitted_at, e.job_exec, {number_of_event} AS check_number, {origin_of_event} AS origin,
-           row_number() OVER (ORDER BY e.recorded_at DESC, e.id DESC) AS n
-      FROM {shown_events} e
-     WHERE e.entity_name = :entity AND e.entity_key = :key
-     ORDER BY e.recorded_at DESC, e.id DESC LIMIT :most::bigint),
-heard AS MATERIALIZED (
-    SELECT min(e.emitted_at) AS since, CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END AS looks
-      FROM events e WHERE e.origin IS NOT NULL),
-deliveries AS MATERIALIZED (
-    SELECT f.* FROM heard, generate_series(0, 63) b (bucket), LATERAL (
-           {delivery_of_row}) f
-     WHERE heard.looks > 0
-    UNION ALL
-    SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
-      FROM prescient.newest_rows(NULL::{shown_history}, 'prescient.event', NULL, NULL, NULL,
-                                 (SELECT since FROM heard), NULL, (SELECT looks FROM heard), 1000) h
-     WHERE h.entity_name IS NOT NULL)
 SELECT (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us, e.event, e.job_exec,
-       e.check_number, left(d.entity_key, position('/' IN d.entity_key) - 1) AS listener,
-       CASE WHEN d.entity_key IS NULL THEN NULL
-            WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
-            WHEN d.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
-            WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
-       d.outcome, d.tries, date_part('epoch', d.next_check_at)::bigint AS next_check_at,
-       (date_part('epoch', d.ended_at) * 1000000)::bigint AS ended_at_us, d.note, d.entity_key AS delivery
-  FROM events e LEFT JOIN deliveries d ON right(d.entity_key, 32) = e.origin
- ORDER BY e.n, listener, d.ended_at
+       e.check_number, e.listener, e.state, e.outcome, e.tries,
+       date_part('epoch', e.next_check_at)::bigint AS next_check_at,
+       (date_part('epoch', e.ended_at) * 1000000)::bigint AS ended_at_us, e.note, e.delivery, e.is_heard,
+       e.is_readable
+  FROM prescient.row_events(:entity, :key, :most::bigint) e
 
 -- name: deliver_again
 -- in: delivery text?, now text?
@@ -2918,6 +2881,19 @@ array_to_string(p.left_jobs, ', ')
 
 -- part: left_jobs_narrow
 p.left_jobs
+
+-- name: state_of_slot
+-- How far one slot is, who opened it and when, and the jobs whose checks were left to others.
+-- forms: narrow
+-- in: slot text
+-- out: state text, engine text?, opened_at int8?, left_jobs text?
+-- report
+SELECT k.state, o.engine, date_part('epoch', o.recorded_at)::bigint AS opened_at,
+       (SELECT string_agg({left_jobs}, ', ') FROM {shown_passes} p
+         WHERE p.slot_at = c.slot_at AND p.pass > 0) AS left_jobs
+  FROM (SELECT to_timestamp(:slot::bigint) AS slot_at) c CROSS JOIN LATERAL ({passes_of_slot}) k
+       LEFT JOIN LATERAL (SELECT p.engine, p.recorded_at FROM {shown_passes} p
+                           WHERE p.slot_at = c.slot_at AND p.pass = 0 LIMIT 1) o ON true
 
 -- name: passes
 -- forms: narrow
@@ -3752,7 +3728,7 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
                                'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
-                               'pace_s', 'request_of', 'jobs_noted') THEN '{EXECUTE}'
+                               'pace_s', 'request_of', 'jobs_noted', 'row_events') THEN '{EXECUTE}'
            ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL

@@ -1184,6 +1184,14 @@ SELECT * FROM (
       FROM due AS d WHERE d.concurrency_key NOT IN (SELECT h.concurrency_key FROM held AS h))
  ORDER BY concurrency_key, place LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
+-- name: pauses_on
+-- See the same block of store_pg.sql.
+-- in: most text
+-- out: what text, name text, paused_at int8, paused_by text?, reason text?, slot int8
+-- report
+SELECT what, name, paused_at_us / 1000000 AS paused_at, paused_by, reason, slot_at AS slot
+  FROM prescient_pauses WHERE state = 'on' ORDER BY slot_at LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
 -- name: pauses
 -- See the same block of store_pg.sql.
 -- in: all text?, most text?, counted text?
@@ -1580,7 +1588,7 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 -- in: entity text?, key text?, most text?
 -- out: emitted_at_us timestamptz, event text, job_exec text, check_number int8?, listener text?,
 -- out: state text?, outcome text?, tries int4?, next_check_at timestamptz?,
--- out: ended_at_us timestamptz?, note text?, delivery text?
+-- out: ended_at_us timestamptz?, note text?, delivery text?, is_heard bool, is_readable bool
 -- report
 WITH events AS MATERIALIZED (
     SELECT id, event, emitted_at_us, job_exec, check_count + 1 AS check_number, origin
@@ -1612,7 +1620,8 @@ SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
             WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
             WHEN d.next_check_at >= 221845392000 THEN 'paused'
             WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
-       d.outcome, d.tries, d.next_check_at, d.ended_at_us, d.note, d.entity_key AS delivery
+       d.outcome, d.tries, d.next_check_at, d.ended_at_us, d.note, d.entity_key AS delivery,
+       e.origin IS NOT NULL AS is_heard, 1 AS is_readable
   FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
  ORDER BY e.id DESC, listener, d.ended_at_us
 
@@ -1701,6 +1710,19 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
        late_us, run, done, again, failed, 0 AS is_estimate
   FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
  ORDER BY c.slot_at
+
+-- name: state_of_slot
+-- See the same block of store_pg.sql.
+-- in: slot text
+-- out: state text, engine text?, opened_at int8?, left_jobs text?
+-- report
+SELECT coalesce((SELECT state FROM prescient_slots WHERE slot_at = CAST(:slot AS INTEGER)),
+                'pending') AS state,
+       (SELECT engine FROM prescient_slot_pass WHERE slot_at = CAST(:slot AS INTEGER) AND pass = 0) AS engine,
+       (SELECT recorded_at_us / 1000000 FROM prescient_slot_pass
+         WHERE slot_at = CAST(:slot AS INTEGER) AND pass = 0) AS opened_at,
+       (SELECT group_concat(left_jobs, ', ') FROM prescient_slot_pass
+         WHERE slot_at = CAST(:slot AS INTEGER) AND pass > 0) AS left_jobs
 
 -- name: passes
 -- in: from text?, before text?, most text?

@@ -130,6 +130,12 @@ int64_t rows_number(const struct store_rows *rows, int row, const char *name)
     return cell ? strtoll(cell, NULL, 10) : 0;
 }
 
+bool rows_is_true(const struct store_rows *rows, int row, const char *name)
+{
+    const char *cell = rows_value(rows, row, name);
+    return cell && cell_is_true(cell);
+}
+
 const char *rows_take_end(struct arena *a, struct store_rows *rows)
 {
     int last = rows->rows - 1;

@@ -13,6 +13,8 @@ int rows_column(const struct store_rows *rows, const char *name);
 const char *rows_value(const struct store_rows *rows, int row, const char *name);
 int64_t rows_number(const struct store_rows *rows, int row, const char *name);         /* NULL is 0 */
 
+bool rows_is_true(const struct store_rows *rows, int row, const char *name);           /* NULL is false */
+
 /* A cell as text for people: moments as RFC 3339, durations as "1h30m". Lives in the arena or in
  * the rows. NULL stays NULL. */
 const char *rows_text(struct arena *a, enum cell_kind kind, const char *cell);

@@ -9,7 +9,7 @@
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 
-enum { DAY_S = 86400 };
+enum { DAY_S = 86400, SOON_S = 60 };
 
 const char *why_word(enum why_code code)
 {
@@ -95,14 +95,25 @@ static bool is_due_and_its_job_unknown(const struct why_facts *f)
     return f->job_is == WHY_JOB_UNKNOWN && is_due(f);
 }
 
-static bool is_due_and_its_key_busy(const struct why_facts *f)
-{
-    return f->place && is_due(f);
-}
-
 static bool is_in_a_slot_that_runs(const struct why_facts *f)
 {
     return is_due(f) && f->slot && is_word(f->slot->state, "open");
+}
+
+static bool is_due_and_its_key_busy(const struct why_facts *f)
+{
+    return f->place && is_in_a_slot_that_runs(f);
+}
+
+/* One whose key is busy is put off by seconds. */
+static bool is_soon_and_its_key_busy(const struct why_facts *f)
+{
+    return f->place && f->check->next_at > f->now && f->check->next_at - f->now <= SOON_S;
+}
+
+static bool is_never_due(const struct why_facts *f)
+{
+    return f->check->next_at > MOMENT_MAX;
 }
 
 static bool is_in_a_slot_that_was_run(const struct why_facts *f)
@@ -124,11 +135,6 @@ static bool was_put_off_as_unknown(const struct why_facts *f)
 static bool was_put_off_as_broken(const struct why_facts *f)
 {
     return was_put_off(f) && f->run && is_word(f->run->outcome, "job_broken");
-}
-
-static bool was_put_off_with_its_key_busy(const struct why_facts *f)
-{
-    return was_put_off(f) && f->place;
 }
 
 static bool has_failed(const struct why_facts *f)
@@ -180,7 +186,8 @@ static const char *say_paused(struct arena *a, const struct why_facts *f)
 static const char *unknown_job_words(struct arena *a, const struct why_facts *f)
 {
     const char *meant = f->meant ? arena_printf(a, "; did you mean %.*s?", UTF8_SHOWN(f->meant)) : "";
-    return arena_printf(a, "no engine has noted the job %.*s%s", UTF8_SHOWN(f->job), or_nothing(meant));
+    return or_nothing(arena_printf(a, "no engine has noted the job %.*s%s", UTF8_SHOWN(f->job),
+                                   or_nothing(meant)));
 }
 
 static const char *say_due_unknown(struct arena *a, const struct why_facts *f)
@@ -197,32 +204,66 @@ static const char *say_unknown(struct arena *a, const struct why_facts *f)
                         looked_at(a, f));
 }
 
+/* What will keep it from running then. */
+static const char *ahead_words(struct arena *a, const struct why_facts *f)
+{
+    const struct why_pause *p = f->pause;
+    if (p)
+        return or_nothing(arena_printf(a, "; the %s %.*s is paused%s%s, so it will be put aside then",
+                                       p->what, UTF8_SHOWN(p->name), by_whom(a, "by", p->by),
+                                       behind_colon(a, p->reason)));
+    if (f->job_is == WHY_JOB_UNKNOWN)
+        return or_nothing(arena_printf(a, "; but %s", unknown_job_words(a, f)));
+    if (f->engines && !f->engines->n)
+        return "; but no engine has noted itself lately that would run it";
+    return "";
+}
+
+/* When it is looked at next, and what will keep it from that. */
+static const char *next_look(struct arena *a, const struct why_facts *f)
+{
+    return or_nothing(arena_printf(a, "%s%s", looked_at(a, f), ahead_words(a, f)));
+}
+
 static const char *key_words(struct arena *a, const struct why_facts *f)
 {
     const char *key = or_nothing(f->check->concurrency_key);
-    return arena_printf(a, "its concurrency key %.*s is busy%s since %s", UTF8_SHOWN(key),
-                        by_whom(a, "on", f->place->engine), moment_words(a, f->place->taken_at, f->now));
+    return or_nothing(arena_printf(a, "checks of its concurrency key %.*s are run%s since %s",
+                                   UTF8_SHOWN(key), by_whom(a, "on", f->place->engine),
+                                   moment_words(a, f->place->taken_at, f->now)));
 }
 
 static const char *say_due_key_busy(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "its slot was %s, and %s", looked_at(a, f), key_words(a, f));
+    return arena_printf(a, "its slot was %s, and %s: it waits for its turn, or is one of them",
+                        looked_at(a, f), key_words(a, f));
 }
 
 static const char *say_key_busy(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "it was put off: %s; it is looked at %s", key_words(a, f), looked_at(a, f));
+    return arena_printf(a, "%s, so it may have to wait for its turn; it is looked at %s", key_words(a, f),
+                        next_look(a, f));
 }
 
 static const char *say_slot_runs(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "its slot %s is run now%s, since %s: its turn comes, or it runs already",
-                        looked_at(a, f), by_whom(a, "by", f->slot->engine),
-                        moment_words(a, f->slot->opened_at, f->now));
+    const char *begun = moment_words(a, f->slot->opened_at, f->now);
+    const char *by = by_whom(a, "by", f->slot->engine);
+    if (f->pause)
+        return arena_printf(a, "its slot %s was begun%s %s; the %s %.*s is paused%s, so it is put aside",
+                            looked_at(a, f), by, begun, f->pause->what, UTF8_SHOWN(f->pause->name),
+                            by_whom(a, "by", f->pause->by));
+    return arena_printf(a, "its slot %s was begun%s %s and is not finished: its turn comes, or it runs "
+                           "already; if that engine is gone, another one takes it over",
+                        looked_at(a, f), by, begun);
 }
 
 static const char *say_left_behind(struct arena *a, const struct why_facts *f)
 {
+    if (f->slot->has_left)
+        return arena_printf(a, "its slot %s was run by engines that do not have its job, or could not take "
+                               "its row: it was left to others",
+                            looked_at(a, f));
     return arena_printf(a, "its slot %s was run without it, as it was committed later, or another "
                            "transaction held its row: a second look or a sweep takes it, and may be at it",
                         looked_at(a, f));
@@ -232,74 +273,70 @@ static const char *engines_words(struct arena *a, const struct why_facts *f)
 {
     const struct why_engines *e = f->engines;
     if (!e || !e->n)
-        return "no engine has been seen: start one (prescient daemon, or prescient run by cron)";
-    return arena_printf(a, "the last that an engine noted of itself was %s%s: see whether one runs, and "
-                           "prescient doctor",
-                        moment_words(a, e->seen_at, f->now), by_whom(a, "by", e->newest));
+        return "no engine has noted itself lately: see whether one runs (prescient daemon, or prescient run "
+               "by cron)";
+    return or_nothing(arena_printf(a, "the last that an engine noted of itself was %s%s: see whether one "
+                                      "runs, and prescient doctor",
+                                   moment_words(a, e->seen_at, f->now), by_whom(a, "by", e->newest)));
 }
 
 static const char *say_slot_late(struct arena *a, const struct why_facts *f)
 {
-    const char *where = f->slot ? "no engine has begun it" : "whether an engine has begun it is not known";
-    return arena_printf(a, "its slot was %s, and %s; %s", looked_at(a, f), where, engines_words(a, f));
+    return arena_printf(a, "its slot was %s, and no engine has begun it; %s", looked_at(a, f),
+                        engines_words(a, f));
 }
 
 static const char *run_words(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "%s%s", moment_words(a, f->run->at, f->now), by_whom(a, "by", f->run->engine));
+    return or_nothing(arena_printf(a, "%s%s", moment_words(a, f->run->at, f->now),
+                                   by_whom(a, "by", f->run->engine)));
 }
 
 static const char *say_broken(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "its job was tried %s and can ask about no row%s; mend it: it is tried again %s",
-                        run_words(a, f), behind_colon(a, f->run->note), looked_at(a, f));
+                        run_words(a, f), behind_colon(a, f->run->note), next_look(a, f));
 }
 
 static const char *say_held_back(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "it was due %s and put off without a run: its job was held back after many "
-                           "failures, or others ran checks of its concurrency key; it is looked at %s",
-                        moment_words(a, f->check->put_off_at, f->now), looked_at(a, f));
+    return arena_printf(a, "it was due %s and put off without a run: the engine could not load its job, the "
+                           "job is broken, or was held back after many failures (prescient doctor finds "
+                           "which); it is looked at %s",
+                        moment_words(a, f->check->put_off_at, f->now), next_look(a, f));
 }
 
 static const char *say_backing_off(struct arena *a, const struct why_facts *f)
 {
-    const char *of = f->max_failures ? arena_printf(a, " of %" PRId32, f->max_failures) : "";
-    return arena_printf(a, "its run %s ended with: %s%s; that was failure %" PRId32 "%s in a row, and it is "
+    int64_t most = f->failures_most;
+    const char *of = most ? or_nothing(arena_printf(a, ", of %" PRId64 " that end it", most)) : "";
+    return arena_printf(a, "its run %s ended with: %s%s; that was failure %" PRId32 " in a row%s, and it is "
                            "tried again %s",
                         run_words(a, f), f->run->outcome, behind_colon(a, f->run->note),
-                        f->check->failure_count, or_nothing(of), looked_at(a, f));
+                        f->check->failure_count, of, next_look(a, f));
 }
 
 static const char *say_deferred(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "its job looked %s and could not tell yet%s; it looks again %s", run_words(a, f),
-                        behind_colon(a, f->run->note), looked_at(a, f));
+                        behind_colon(a, f->run->note), next_look(a, f));
 }
 
 static const char *say_asked_again(struct arena *a, const struct why_facts *f)
 {
-    return arena_printf(a, "its job looked %s and wants to look again%s: %s", run_words(a, f),
-                        behind_colon(a, f->run->note), looked_at(a, f));
-}
-
-/* What will keep it from running then. */
-static const char *ahead_words(struct arena *a, const struct why_facts *f)
-{
-    if (f->pause)
-        return arena_printf(a, "; the %s %.*s is paused%s, so it will be put aside then", f->pause->what,
-                            UTF8_SHOWN(f->pause->name), by_whom(a, "by", f->pause->by));
-    if (f->job_is == WHY_JOB_UNKNOWN)
-        return arena_printf(a, "; but %s", unknown_job_words(a, f));
-    if (f->engines && !f->engines->n)
-        return "; but no engine has been seen that would run it";
-    return "";
+    return arena_printf(a, "its job looked %s and wants to look again%s; it does so %s", run_words(a, f),
+                        behind_colon(a, f->run->note), next_look(a, f));
 }
 
 static const char *say_waits(struct arena *a, const struct why_facts *f)
 {
-    const char *ahead = ahead_words(a, f);
-    return arena_printf(a, "it waits for its slot, %s%s", looked_at(a, f), or_nothing(ahead));
+    return arena_printf(a, "it waits for its slot, %s", next_look(a, f));
+}
+
+static const char *say_never_due(struct arena *a, const struct why_facts *f)
+{
+    (void)f;
+    return arena_strdup(a, "it is filed for a time that never comes: prescient reschedule moves it");
 }
 
 static const struct cause {
@@ -309,6 +346,7 @@ static const struct cause {
 } waiting_causes[] = {
     { is_running, WHY_RUNS, say_runs },
     { is_paused, WHY_PAUSED, say_paused },
+    { is_never_due, WHY_WAITS, say_never_due },
     { is_due_and_its_job_unknown, WHY_UNKNOWN_JOB, say_due_unknown },
     { is_due_and_its_key_busy, WHY_KEY_BUSY, say_due_key_busy },
     { is_in_a_slot_that_runs, WHY_SLOT_RUNS, say_slot_runs },
@@ -316,7 +354,7 @@ static const struct cause {
     { is_due, WHY_SLOT_LATE, say_slot_late },
     { was_put_off_as_unknown, WHY_UNKNOWN_JOB, say_unknown },
     { was_put_off_as_broken, WHY_JOB_BROKEN, say_broken },
-    { was_put_off_with_its_key_busy, WHY_KEY_BUSY, say_key_busy },
+    { is_soon_and_its_key_busy, WHY_KEY_BUSY, say_key_busy },
     { was_put_off, WHY_HELD_BACK, say_held_back },
     { has_failed, WHY_BACKING_OFF, say_backing_off },
     { is_deferred, WHY_DEFERRED, say_deferred },
@@ -346,17 +384,19 @@ static const char *last_look(struct arena *a, const struct why_facts *f)
 {
     const struct why_over *o = f->over;
     int64_t at = o->run_at ? o->run_at : o->ended_at;
-    return arena_printf(a, "%s%s", moment_words(a, at, f->now), by_whom(a, "by", o->engine));
+    return or_nothing(arena_printf(a, "%s%s", moment_words(a, at, f->now), by_whom(a, "by", o->engine)));
 }
 
 static const char *say_done(struct arena *a, const struct why_facts *f)
 {
     int64_t n = f->over->events;
-    const char *raised = n == 0 ? "nothing was raised" : "it raised an event";
+    const char *raised = n < 0 ? "" : "; nothing was raised";
+    if (n == 1)
+        raised = "; it raised an event";
     if (n > 1)
-        raised = arena_printf(a, "it raised %" PRId64 " events", n);
-    return arena_printf(a, "it was looked at %s, which answered: done%s; %s", last_look(a, f),
-                        behind_colon(a, f->over->note), or_nothing(raised));
+        raised = or_nothing(arena_printf(a, "; it raised %" PRId64 " events", n));
+    return arena_printf(a, "it was looked at %s, which answered: done%s%s", last_look(a, f),
+                        behind_colon(a, f->over->note), raised);
 }
 
 static const char *say_resolved(struct arena *a, const struct why_facts *f)
@@ -365,21 +405,31 @@ static const char *say_resolved(struct arena *a, const struct why_facts *f)
                         moment_words(a, f->over->ended_at, f->now), behind_colon(a, f->over->note));
 }
 
+/* What files it once more. */
+static const char *again_words(const struct why_facts *f)
+{
+    if (!strcmp(f->entity, "prescient.event"))
+        return "prescient deliveries --again sends it once more";
+    return "prescient retry files it once more";
+}
+
 static const char *say_failed(struct arena *a, const struct why_facts *f)
 {
     int64_t n = f->over->failure_count;
-    return arena_printf(a, "it was given up after %" PRId64 " %s in a row, the last %s: %s%s; prescient "
-                           "retry files it once more",
-                        n, n == 1 ? "failure" : "failures",
-                        last_look(a, f), f->over->outcome, behind_colon(a, f->over->note));
+    const char *failures = n == 1 ? "failure" : "failures";
+    return arena_printf(a, "it was given up after %" PRId64 " %s in a row, the last %s: %s%s; %s", n,
+                        failures, last_look(a, f), f->over->outcome,
+                        behind_colon(a, f->over->note), again_words(f));
 }
 
 static const char *say_guarded(struct arena *a, const struct why_facts *f)
 {
     const struct why_over *o = f->over;
-    return arena_printf(a, "the guard %s ended it %s%s; prescient retry files it once more",
-                        o->guard ? o->guard : o->outcome, moment_words(a, o->ended_at, f->now),
-                        behind_colon(a, o->note));
+    bool is_unknown = is_word(o->outcome, "unknown_job");
+    const char *guard = o->guard ? o->guard : o->outcome;
+    return arena_printf(a, "the guard %s ended it %s%s; %s", guard,
+                        moment_words(a, o->ended_at, f->now), behind_colon(a, o->note),
+                        is_unknown ? again_words(f) : "if it is still wanted, enqueue it again");
 }
 
 static const struct cause over_causes[] = {
@@ -447,26 +497,31 @@ static const struct { const char *state; enum why_code code; const char *words;
     { "failed", WHY_DELIVERY_FAILED, "was not delivered, and is given up (prescient deliveries --again)" },
 };
 
-static struct why unheard(struct arena *a, int64_t now, const struct why_event *e)
+static const struct undelivered {
+    enum why_code code;
+    const char *words;
+} withheld = { WHY_EVENT_WITHHELD, "is withheld from readers of events until older transactions are over: "
+                                   "prescient status names the oldest" },
+  heard = { WHY_DELIVERY_UNKNOWN, "was heard, and its delivery is not found: it was pruned, or is older than "
+                                  "what is searched" },
+  unheard = { WHY_NO_LISTENER, "is delivered to no listener by itself; readers of events, and "
+                               "digests, have it" };
+
+static struct why why_of_undelivered(struct arena *a, int64_t now, const struct why_event *e)
 {
-    const char *emitted = moment_words(a, e->emitted_at, now);
-    if (e->withheld_since && e->emitted_at >= e->withheld_since)
-        return (struct why){ WHY_EVENT_WITHHELD,
-                             arena_printf(a, "the event %.*s of %s is withheld from readers of events: an "
-                                             "older transaction is open%s",
-                                          UTF8_SHOWN(e->event), emitted, by_whom(a, "by", e->withheld_by)) };
-    return (struct why){ WHY_NO_LISTENER,
-                         arena_printf(a, "the event %.*s of %s was heard by no listener; readers of events "
-                                         "get it",
-                                      UTF8_SHOWN(e->event), emitted) };
+    const struct undelivered *as = e->is_readable ? &unheard : &withheld;
+    if (e->is_heard)
+        as = &heard;
+    return (struct why){ as->code, arena_printf(a, "the event %.*s of %s %s", UTF8_SHOWN(e->event),
+                                                moment_words(a, e->emitted_at, now), as->words) };
 }
 
 static const char *delivery_times(struct arena *a, int64_t now, const struct why_event *e)
 {
     if (e->ended_at)
-        return arena_printf(a, " %s", moment_words(a, e->ended_at, now));
+        return or_nothing(arena_printf(a, " %s", moment_words(a, e->ended_at, now)));
     if (e->next_at && !slot_is_of_pause(e->next_at))
-        return arena_printf(a, "; it is tried %s", moment_words(a, e->next_at, now));
+        return or_nothing(arena_printf(a, "; it is tried %s", moment_words(a, e->next_at, now)));
     return "";
 }
 
@@ -474,7 +529,7 @@ struct why why_of_event(struct arena *a, int64_t now, const struct why_event *e)
 {
     size_t i = 0, last = sizeof delivery_states / sizeof *delivery_states - 1;
     if (!e->listener)
-        return unheard(a, now, e);
+        return why_of_undelivered(a, now, e);
     while (i < last && !is_word(e->state, delivery_states[i].state))
         i++;
     const char *attempts = e->tries == 1 ? "attempt" : "attempts";

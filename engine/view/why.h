@@ -14,13 +14,13 @@
     X(NOT_FOUND, "not_found")           /* the search ended before it had seen all of the history */         \
     /* a check waits */                                                                                      \
     X(RUNS, "runs")                     /* a worker is at it */                                              \
-    X(SLOT_RUNS, "slot_runs")           /* an engine is at the checks of its slot */                         \
+    X(SLOT_RUNS, "slot_runs")           /* an engine has begun its slot, which is not finished */            \
     X(SLOT_LATE, "slot_late")           /* its slot has begun, and no engine has opened it */                \
     X(LEFT_BEHIND, "left_behind")       /* its slot was run without it: the sweep comes for it */            \
     X(PAUSED, "paused")                                                                                      \
     X(UNKNOWN_JOB, "unknown_job")       /* no engine has noted its job */                                    \
     X(JOB_BROKEN, "job_broken")         /* its job can ask about no row */                                   \
-    X(KEY_BUSY, "key_busy")             /* another check of its concurrency key runs */                      \
+    X(KEY_BUSY, "key_busy")             /* checks of its concurrency key run */                              \
     X(HELD_BACK, "held_back")           /* put off without a run */                                          \
     X(BACKING_OFF, "backing_off")       /* its last run failed, and it is tried again */                     \
     X(DEFERRED, "deferred")             /* its job could not tell yet */                                     \
@@ -33,7 +33,8 @@
     X(FAILED, "failed")                                                                                      \
     /* of an event that it has emitted */                                                                    \
     X(EVENT_WITHHELD, "event_withheld") /* readers get it when an older transaction is over */               \
-    X(NO_LISTENER, "no_listener")                                                                            \
+    X(NO_LISTENER, "no_listener")       /* none gets it by itself */                                         \
+    X(DELIVERY_UNKNOWN, "delivery_unknown")     /* it was heard, and no delivery is found any more */        \
     X(DELIVERED, "delivered")                                                                                \
     X(DELIVERY_WAITS, "delivery_waits")                                                                      \
     X(DELIVERY_PAUSED, "delivery_paused")                                                                    \
@@ -52,7 +53,7 @@ const char *why_word(enum why_code code);
 /* Facts. Texts that are not known are NULL; moments are in seconds, 0: not known. */
 
 struct why_check {                  /* one that waits */
-    int64_t next_at;                /* its slot */
+    int64_t next_at;                /* its slot; INT64_MAX: no time comes to it */
     int64_t put_off_at;             /* a slot at which it was put off without a run */
     int32_t failure_count;
     const char *concurrency_key;
@@ -65,10 +66,11 @@ struct why_over {                   /* the newest that is over */
     const char *outcome, *guard, *note, *engine;
     int64_t ended_at, run_at;       /* run_at 0: it was never run */
     int64_t failure_count;
-    int64_t events;                 /* that it has emitted at its last run */
+    int64_t events;                 /* that it has emitted at its last run; -1: not known */
 };
 struct why_running { const char *engine; int64_t worker, began_at; };
-struct why_slot { const char *state, *engine; int64_t opened_at; };  /* state NULL: nobody opened it */
+/* state "pending": nobody has opened it. has_left: checks of this job were left to others */
+struct why_slot { const char *state, *engine; int64_t opened_at; bool has_left; };
 struct why_pause { const char *what, *name, *by, *reason; int64_t at; };
 struct why_place { const char *engine; int64_t taken_at; };  /* of its concurrency key */
 struct why_engines { int64_t n, seen_at; const char *newest; };
@@ -78,7 +80,7 @@ enum why_job { WHY_JOB_UNSURE, WHY_JOB_KNOWN, WHY_JOB_UNKNOWN };
 struct why_facts {
     const char *entity, *key, *job; /* job NULL: nobody has named one, and there is no check */
     int64_t now;
-    int32_t max_failures;           /* of the job; 0: these settings do not have it */
+    int64_t failures_most;          /* that many end it; 0: these settings do not have its job */
     enum why_job job_is;            /* to engines */
     const char *meant;              /* the name that was probably meant */
     const struct why_check *check;  /* NULL: none waits. All others: NULL is unknown, or none */
@@ -104,11 +106,9 @@ struct why why_of(struct arena *a, const struct why_facts *f);
 struct why_event {
     const char *event;
     int64_t emitted_at;
-    const char *listener, *state, *note;        /* listener NULL: none has heard it */
+    const char *listener, *state, *note;        /* listener NULL: no delivery is found */
     int64_t next_at, ended_at, tries;
-    /* the oldest transaction that readers of events wait for has been open since then; 0: none */
-    int64_t withheld_since;
-    const char *withheld_by;
+    bool is_heard, is_readable;     /* by listeners that get it by itself; for readers of events */
 };
 struct why why_of_event(struct arena *a, int64_t now, const struct why_event *e);
 

@@ -6,21 +6,24 @@
 #include <string.h>
 
 #include "../base/nearest.h"
+#include "../rules/job_limits.h"
 #include "../rules/slot.h"
 
 /* How many rows each report may have. A row has seldom more than a few checks. */
 #define CHECKS_MOST "100"
 #define EVENTS_MOST "20"
+enum { EVENTS_ASKED = 20, SOON_S = 60 };
 #define PAUSES_MOST "1000"
 #define RUNNING_MOST "10000"
-#define PASSES_MOST "1000"
 #define SEARCH_MS "1000"
 
 struct asking {
     const struct why_source *source;
     const char *entity, *key, *job;
     struct err *err;
-    struct store_rows waiting, runs, over, events, pauses, running, engines, noted, withheld;
+    struct store_rows waiting, runs, over, events, pauses, running, engines, noted;
+    struct store_rows keys;         /* asked when one is needed */
+    bool has_keys;
     int64_t searched_to;
 };
 
@@ -63,27 +66,16 @@ static int ask_checks(struct asking *q)
     return 0;
 }
 
-static bool has_unheard(const struct asking *q)
-{
-    for (int r = 0; r < q->events.rows; r++)
-        if (!rows_value(&q->events, r, "listener"))
-            return true;
-    return false;
-}
-
 static int ask_events(struct asking *q)
 {
     const char *params[] = { q->entity, q->key, EVENTS_MOST };
-    int rc = ask(q, "row_events", params, 3, &q->events);
-    if (rc == 0 && has_unheard(q))
-        rc = ask(q, "withheld", NULL, 0, &q->withheld);
-    return rc;
+    return ask(q, "row_events", params, 3, &q->events);
 }
 
 static int ask_around(struct asking *q)
 {
-    const char *pauses[] = { NULL, PAUSES_MOST, "1" }, *running[] = { "0", RUNNING_MOST };
-    int rc = ask(q, "pauses", pauses, 3, &q->pauses);
+    const char *pauses[] = { PAUSES_MOST }, *running[] = { "0", RUNNING_MOST };
+    int rc = ask(q, "pauses_on", pauses, 1, &q->pauses);
     if (rc == 0)
         rc = ask(q, "running", running, 2, &q->running);
     if (rc == 0)
@@ -121,24 +113,24 @@ static enum why_job job_is(const struct asking *q, const char *job, const char *
     return knows_all ? WHY_JOB_UNKNOWN : WHY_JOB_UNSURE;
 }
 
-/* What a pause names of the check. */
-static bool is_paused_by(const struct asking *q, int pause, int check)
+/* A check that has been put aside lies in the slot of its pause. One that has not will be, if the
+ * pause names it; whether a schedule's is its is not known here. */
+static bool is_paused_by(const struct asking *q, int pause, int check, int64_t next_at)
 {
     const char *what = rows_value(&q->pauses, pause, "what"), *name = rows_value(&q->pauses, pause, "name");
-    const char *tenant = rows_value(&q->waiting, check, "tenant");
+    if (slot_is_of_pause(next_at))
+        return rows_number(&q->pauses, pause, "slot") == next_at;
     if (is_same(what, "job"))
         return is_same(name, rows_value(&q->waiting, check, "job_exec"));
     if (is_same(what, "tenant"))
-        return is_same(name, tenant ? tenant : q->entity);
-    if (is_same(what, "entity"))
-        return is_same(name, q->entity);
-    return false;
+        return is_same(name, rows_value(&q->waiting, check, "tenant"));
+    return is_same(what, "entity") && is_same(name, q->entity);
 }
 
-static bool fill_pause(const struct asking *q, int check, struct why_pause *out)
+static bool fill_pause(const struct asking *q, int check, int64_t next_at, struct why_pause *out)
 {
     for (int r = 0; r < q->pauses.rows; r++) {
-        if (!is_same(rows_value(&q->pauses, r, "state"), "on") || !is_paused_by(q, r, check))
+        if (!is_paused_by(q, r, check, next_at))
             continue;
         *out = (struct why_pause){
             .what = rows_value(&q->pauses, r, "what"), .name = rows_value(&q->pauses, r, "name"),
@@ -165,66 +157,103 @@ static bool fill_running(const struct asking *q, const char *job, struct why_run
     return false;
 }
 
-/* The row that opened the slot is the last one: the newest passes come first. */
-static int ask_slot(struct asking *q, int64_t slot, struct why_slot *out)
+/* Whether the job is one of "a, b". */
+static bool is_among(const char *names, const char *job)
 {
-    struct arena *a = q->source->arena;
-    struct store_rows slots, passes;
-    const char *from = arena_printf(a, "%" PRId64, slot), *before = arena_printf(a, "%" PRId64, slot + 1);
-    const char *of_slot[] = { from, before, "1", NULL, "1" }, *of_passes[] = { from, before, PASSES_MOST };
-    if (!from || !before)
+    size_t len = strlen(job);
+    for (const char *at = names; at && (at = strstr(at, job)); at += len) {
+        bool begins = at == names || at[-1] == ' ';
+        if (begins && (!at[len] || at[len] == ','))
+            return true;
+    }
+    return false;
+}
+
+static int ask_slot(struct asking *q, int64_t slot, const char *job, struct why_slot *out)
+{
+    struct store_rows rows;
+    const char *params[] = { arena_printf(q->source->arena, "%" PRId64, slot) };
+    if (!*params)
         return err_set(q->err, ERR_NOMEM, "out of memory");
-    int rc = ask(q, "slots", of_slot, 5, &slots);
+    int rc = ask(q, "state_of_slot", params, 1, &rows);
     if (rc == 0)
-        rc = ask(q, "passes", of_passes, 3, &passes);
-    if (rc < 0)
-        return rc;
-    const char *state = rows_value(&slots, 0, "state");
-    int opening = passes.rows - 1;
-    *out = (struct why_slot){ .state = is_same(state, "pending") ? NULL : state };
-    if (opening >= 0)
-        out->engine = rows_value(&passes, opening, "engine");
-    if (opening >= 0)
-        out->opened_at = rows_number(&passes, opening, "recorded_at_us") / 1000000;
-    return 0;
+        *out = (struct why_slot){ rows_value(&rows, 0, "state"), rows_value(&rows, 0, "engine"),
+                                  rows_number(&rows, 0, "opened_at"),
+                                  is_among(rows_value(&rows, 0, "left_jobs"), job) };
+    return rc;
 }
 
 /* Whether somebody holds a place of the key. */
 static int ask_place(struct asking *q, const char *key, struct why_place *out, bool *is_held)
 {
-    struct store_rows keys;
     const char *most[] = { NULL };
     *is_held = false;
-    int rc = key ? ask(q, "keys", most, 1, &keys) : 0;
-    if (rc < 0 || !key)
+    int rc = q->has_keys ? 0 : ask(q, "keys", most, 1, &q->keys);
+    if (rc < 0)
         return rc;
-    for (int r = 0; r < keys.rows && !*is_held; r++) {
-        *is_held = is_same(rows_value(&keys, r, "concurrency_key"), key) && rows_value(&keys, r, "place");
-        *out = (struct why_place){ rows_value(&keys, r, "engine"), rows_number(&keys, r, "taken_at") };
+    q->has_keys = true;
+    for (int r = 0; r < q->keys.rows && !*is_held; r++) {
+        bool is_of_key = is_same(rows_value(&q->keys, r, "concurrency_key"), key);
+        *is_held = is_of_key && rows_value(&q->keys, r, "place");
+        *out = (struct why_place){ rows_value(&q->keys, r, "engine"), rows_number(&q->keys, r, "taken_at") };
     }
     return 0;
 }
 
-static struct why_facts facts_of(const struct asking *q, const char *job)
+static int64_t failures_most(const struct asking *q, const char *job)
 {
     const struct job_settings *settings = job ? settings_job(q->source->settings, job, NULL) : NULL;
+    if (!settings)
+        return 0;
+    bool is_delivery = is_same(q->entity, "prescient.event");
+    struct guard_policy policy = is_delivery ? job_limits_of_deliveries(settings, q->source->slot_length_s)
+                                             : job_limits_policy(settings, q->source->slot_length_s);
+    return guard_failures_most(&policy);
+}
+
+static struct why_facts facts_of(const struct asking *q, const char *job)
+{
     return (struct why_facts){
         .entity = q->entity, .key = q->key, .job = job, .now = q->source->now,
-        .max_failures = settings ? settings->max_failures : 0, .searched_to = q->searched_to,
+        .failures_most = failures_most(q, job), .searched_to = q->searched_to,
     };
+}
+
+/* Its newest run, if it is that which has moved the check to where it is: not one of an earlier
+ * life, nor one after which somebody else has moved it. */
+static bool fill_run(const struct asking *q, const char *job, int64_t next_at, struct why_run *out)
+{
+    int run = row_of_job(&q->runs, job), over = row_of_job(&q->over, job);
+    if (run < 0 || rows_number(&q->runs, run, "next_check_at") != next_at)
+        return false;
+    int64_t run_at_us = rows_number(&q->runs, run, "run_at_us");
+    if (over >= 0 && rows_number(&q->over, over, "ended_at_us") >= run_at_us)
+        return false;
+    *out = (struct why_run){ rows_value(&q->runs, run, "outcome"), rows_value(&q->runs, run, "note"),
+                             rows_value(&q->runs, run, "engine"), run_at_us / 1000000 };
+    return true;
+}
+
+/* A slot that is no number is one of PostgreSQL's infinities. */
+static int64_t slot_of(const struct store_rows *rows, int row)
+{
+    const char *cell = rows_value(rows, row, "next_check_at");
+    bool is_number = cell && (*cell == '-' || (*cell >= '0' && *cell <= '9'));
+    return is_number ? rows_number(rows, row, "next_check_at") : INT64_MAX;
 }
 
 static int decide_waiting(struct asking *q, int row, struct why_item *out)
 {
     const struct store_rows *w = &q->waiting;
     struct why_check check = {
-        .next_at = rows_number(w, row, "next_check_at"), .put_off_at = rows_number(w, row, "put_off_at"),
+        .next_at = slot_of(w, row), .put_off_at = rows_number(w, row, "put_off_at"),
         .failure_count = (int32_t)rows_number(w, row, "failure_count"),
         .concurrency_key = rows_value(w, row, "concurrency_key"),
     };
     const char *job = rows_value(w, row, "job_exec");
     struct why_facts f = facts_of(q, job);
-    bool is_due = check.next_at <= f.now, is_held = false;
+    bool is_due = check.next_at <= f.now, is_soon = is_due || check.next_at - f.now <= SOON_S;
+    bool is_held = false;
     struct why_slot slot = { 0 };
     struct why_place place;
     struct why_pause pause;
@@ -232,32 +261,29 @@ static int decide_waiting(struct asking *q, int row, struct why_item *out)
     struct why_run run;
     struct why_engines engines = { q->engines.rows, rows_number(&q->engines, 0, "seen_at"),
                                    rows_value(&q->engines, 0, "engine") };
-    int rc = is_due ? ask_slot(q, check.next_at, &slot) : 0;
-    if (rc == 0 && (is_due || check.put_off_at))
+    int rc = is_due ? ask_slot(q, check.next_at, job, &slot) : 0;
+    if (rc == 0 && is_soon && check.concurrency_key)
         rc = ask_place(q, check.concurrency_key, &place, &is_held);
     if (rc < 0)
         return rc;
-    int last = row_of_job(&q->runs, job);
     f.check = &check;
     f.slot = is_due ? &slot : NULL;
     f.place = is_held ? &place : NULL;
     f.engines = &engines;
-    f.pause = fill_pause(q, row, &pause) ? &pause : NULL;
+    f.pause = fill_pause(q, row, check.next_at, &pause) ? &pause : NULL;
     f.running = fill_running(q, job, &running) ? &running : NULL;
+    f.run = fill_run(q, job, check.next_at, &run) ? &run : NULL;
     f.job_is = job_is(q, job, &f.meant);
-    if (last >= 0 && rows_number(&q->runs, last, "next_check_at") <= check.next_at) {
-        run = (struct why_run){ rows_value(&q->runs, last, "outcome"), rows_value(&q->runs, last, "note"),
-                                rows_value(&q->runs, last, "engine"),
-                                rows_number(&q->runs, last, "run_at_us") / 1000000 };
-        f.run = &run;
-    }
     *out = (struct why_item){ job, check.next_at, why_of(q->source->arena, &f) };
     return 0;
 }
 
-/* Events that the job has emitted since then; a line a delivery stands for the same event. */
+/* Events that the job has emitted since then; a line a delivery stands for the same event. -1: not
+ * all that there are may be here. */
 static int64_t events_since(const struct asking *q, const char *job, int64_t since_us)
 {
+    if (q->events.rows >= EVENTS_ASKED)
+        return -1;
     int64_t n = 0, last_us = -1;
     const char *last = NULL;
     for (int r = 0; r < q->events.rows; r++) {
@@ -291,18 +317,14 @@ static void decide_over(struct asking *q, int row, struct why_item *out)
 static void decide_event(struct asking *q, int row, struct why_event_item *out)
 {
     const struct store_rows *e = &q->events;
-    int64_t withheld_s = rows_number(&q->withheld, 0, "withheld_us") / 1000000;
-    bool is_withholding = rows_number(&q->withheld, 0, "events_withheld") > 0;
     struct why_event event = {
         .event = rows_value(e, row, "event"), .listener = rows_value(e, row, "listener"),
         .emitted_at = rows_number(e, row, "emitted_at_us") / 1000000,
         .state = rows_value(e, row, "state"), .note = rows_value(e, row, "note"),
         .next_at = rows_number(e, row, "next_check_at"), .tries = rows_number(e, row, "tries"),
         .ended_at = rows_number(e, row, "ended_at_us") / 1000000,
-        .withheld_by = rows_value(&q->withheld, 0, "withheld_by"),
+        .is_heard = rows_is_true(e, row, "is_heard"), .is_readable = rows_is_true(e, row, "is_readable"),
     };
-    if (is_withholding)
-        event.withheld_since = q->source->now - withheld_s;
     *out = (struct why_event_item){ event.event, rows_value(e, row, "job_exec"), event.listener,
                                     rows_number(e, row, "emitted_at_us"),
                                     why_of_event(q->source->arena, q->source->now, &event) };
@@ -346,6 +368,9 @@ int why_ask(const struct why_source *source, const char *entity, const char *key
             struct why_answer *out, struct err *err)
 {
     struct asking q = { .source = source, .entity = entity, .key = key, .job = job, .err = err };
+    if (!*entity || !*key || (job && !*job))
+        return err_set(err, ERR_INPUT, "an empty text names no check: entity, key and job have at least one "
+                                       "character");
     int rc = ask_checks(&q);
     if (rc == 0)
         rc = ask_events(&q);

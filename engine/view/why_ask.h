@@ -15,6 +15,7 @@ struct why_source {
     const struct settings *settings;
     struct arena *arena;            /* for rows and sentences */
     int64_t now;
+    int32_t slot_length_s;
 };
 
 struct why_item {
@@ -28,14 +29,15 @@ struct why_event_item {
     struct why why;
 };
 /* Why each check of one row is where it is: those that wait, soonest first, and then the last of
- * each other job that is over. At least one. Then its newest events, a line a delivery. */
+ * each other job, among the newest hundred that are over. At least one. Then its newest events, a
+ * line a delivery. */
 struct why_answer {
     struct why_item *items;
     struct why_event_item *events;
     int nitems, nevents;
 };
 
-/* `job` NULL: all jobs. Returns 0 or an ERR_. */
+/* `job` NULL: all jobs. Returns 0, ERR_INPUT for an empty name, or another ERR_. */
 int why_ask(const struct why_source *source, const char *entity, const char *key, const char *job,
             struct why_answer *out, struct err *err);
 

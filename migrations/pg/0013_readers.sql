@@ -437,3 +437,55 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
+
+-- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
+-- line each, and one without a listener where no delivery is found: nobody heard the event
+-- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 20,000 that
+-- wait, and of those that are over the newest 10,000 since the first of these events, for a second.
+-- It reads tables with its owner's rights: the view of events has neither what is not readable yet
+-- (`is_readable`) nor whose deliveries are whose.
+CREATE FUNCTION prescient.row_events(entity text, key text, most bigint DEFAULT 20)
+    RETURNS TABLE (emitted_at timestamptz, event text, job_exec text, check_number bigint, listener text,
+                   state text, outcome text, tries integer, next_check_at timestamptz, ended_at timestamptz,
+                   note text, delivery text, is_heard boolean, is_readable boolean)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH here AS MATERIALIZED (
+        SELECT n.generation, n.below FROM prescient.generation_now() n),
+    events AS MATERIALIZED (
+        SELECT e.event, e.emitted_at, e.job_exec, e.check_count::bigint + 1 AS check_number,
+               replace(e.origin::text, '-', '') AS origin,
+               (e.generation, e.xid) < ((SELECT h.generation FROM here h), (SELECT h.below FROM here h))
+                   AS is_readable,
+               row_number() OVER (ORDER BY e.recorded_at DESC, e.id DESC) AS n
+          FROM prescient.event e
+         WHERE e.entity_name = entity AND e.entity_key = key
+         ORDER BY e.recorded_at DESC, e.id DESC LIMIT most),
+    heard AS MATERIALIZED (
+        SELECT min(e.emitted_at) AS since, CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END AS looks
+          FROM events e WHERE e.origin IS NOT NULL),
+    deliveries AS MATERIALIZED (
+        SELECT f.entity_key, f.tries, f.next_check_at, NULL::timestamptz AS ended_at, NULL::text AS outcome,
+               f.failure_count, NULL::text AS note
+          FROM heard, generate_series(0, 63) b (bucket), LATERAL (
+               SELECT k.entity_key, coalesce(k.run_count, 0) AS tries, k.next_check_at, k.failure_count
+                 FROM prescient.future_job k
+                WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event' LIMIT 320) f
+         WHERE heard.looks > 0 AND right(f.entity_key, 32) IN (SELECT e.origin FROM events e)
+        UNION ALL
+        SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
+          FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event', NULL, NULL, NULL,
+                                     (SELECT x.since FROM heard x), NULL, (SELECT x.looks FROM heard x),
+                                     1000) h
+         WHERE h.entity_name IS NOT NULL)
+    SELECT e.emitted_at, e.event, e.job_exec, e.check_number,
+           left(d.entity_key, position('/' IN d.entity_key) - 1),
+           CASE WHEN d.entity_key IS NULL THEN NULL
+                WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
+                WHEN d.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
+                WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END,
+           d.outcome, d.tries, d.next_check_at, d.ended_at, d.note, d.entity_key, e.origin IS NOT NULL,
+           e.is_readable
+      FROM events e LEFT JOIN deliveries d ON right(d.entity_key, 32) = e.origin
+     ORDER BY e.n, 5, d.ended_at $$;
+COMMENT ON FUNCTION prescient.row_events(text, text, bigint) IS
+    'The newest events of one row, a line for each delivery.';

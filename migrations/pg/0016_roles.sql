@@ -27,7 +27,7 @@ DECLARE
         'ask_loads,slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
-        'open_work,events_withheld,event_of,class_us,runs_by}';
+        'open_work,events_withheld,event_of,class_us,runs_by,row_events}';
     given record;
 BEGIN
     -- by their names, for which there is an index: a look through all functions of the database
