@@ -161,7 +161,8 @@ ok "an engine's role forgets" on "$engine" events --forget mail
 
 # serves USER: sets SERVES
 serves() {
-    on "$1" serve --listen "unix:$PWD/$1.sock" >/dev/null 2>"$1.log" &
+    # not by a function: $! would be a shell's, and the server would outlive it
+    "$P" --store "$(url "$1")" serve --listen "unix:$PWD/$1.sock" >/dev/null 2>"$1.log" &
     SERVES=$!
     ok "$1 serves" wait_until 20 curl -so /dev/null --unix-socket "$PWD/$1.sock" http://localhost/liveness
 }
@@ -174,10 +175,14 @@ serves "$shop"
 is "an enqueuer's server is ready" "$(asked "$shop" http://localhost/readiness)" 200
 is "it files" "$(posted "$shop")" 201
 is "and knows what it was asked for" "$(asked "$shop" 'http://localhost/v1/requests?uniqid=u')" 200
+is "but not why nothing has happened" "$(asked "$shop" 'http://localhost/v1/why?entity=orders&key=42')" 503
+has "for which its log has the right" "$(cat "$shop.log")" "$grant prescient_reader TO $shop"
 kill "$SERVES"
 wait "$SERVES"
 serves "$reader"
 is "a reader's server is ready" "$(asked "$reader" http://localhost/readiness)" 200
+is "and knows why nothing has happened" \
+    "$(asked "$reader" 'http://localhost/v1/why?entity=orders&key=42')" 200
 is "and files nothing" "$(posted "$reader")" 503
 has "its log has what to do about it" "$(cat "$reader.log")" "$grant prescient_enqueuer TO $reader"
 kill "$SERVES"
