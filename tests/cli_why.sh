@@ -85,6 +85,12 @@ of_those_that_wait() {
     "$P" --quiet enqueue orders 12 done +3h >/dev/null
     q "UPDATE {future_job} SET put_off_at = next_check_at WHERE entity_key = '12'" >/dev/null
     says 12 held_back "put off without a run"
+    if [ "$s" = postgresql ]; then
+        "$P" --quiet enqueue orders 13 done +3h >/dev/null
+        q "UPDATE {future_job} SET next_check_at = 'infinity' WHERE entity_key = '13'" >/dev/null
+        says 13 waits "for a time that never comes" "prescient reschedule"
+        "$P" --quiet resolve orders 13 >/dev/null
+    fi
     is "$s: a row with two jobs has a sentence for each" \
         "$("$P" --quiet enqueue orders 12 fails +4h >/dev/null; codes 12)" "held_back waits"
     is "$s: or for the one that is named" \

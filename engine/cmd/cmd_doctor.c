@@ -496,12 +496,6 @@ static const char *schedule_advice(struct doctor *d, const struct store_rows *ro
                 shell_word(d, rows_value(rows, row, "job_exec")));
 }
 
-static bool is_true(const struct store_rows *rows, int row, const char *name)
-{
-    const char *value = rows_value(rows, row, name);
-    return value && strchr("t1", *value);
-}
-
 static void look_at_schedules(struct doctor *d)
 {
     static const char *const amiss[] = { "off, and their checks wait and are run", "on, and have no check" };
@@ -512,8 +506,8 @@ static void look_at_schedules(struct doctor *d)
         return;
     }
     for (int r = 0; r < rows.rows; r++) {
-        bool is_on = is_true(&rows, r, "is_active");
-        const char *more = is_true(&rows, r, "is_at_least") ? " or more" : "";
+        bool is_on = rows_is_true(&rows, r, "is_active");
+        const char *more = rows_is_true(&rows, r, "is_at_least") ? " or more" : "";
         finding(d, WARN, "schedules",
                 text(d, "%" PRId64 "%s %s; the first is '%s'", rows_number(&rows, r, "n"), more, amiss[is_on],
                      rows_value(&rows, r, "name")),

@@ -184,11 +184,6 @@ static int run_list(struct app *app, const struct args *args)
     return filter_print(app, &f, "schedules", params, 6, &view);
 }
 
-static bool is_true(const char *cell)
-{
-    return cell && (!strcmp(cell, "t") || !strcmp(cell, "1"));
-}
-
 enum { TIMES = 10 };
 
 /* Those that come; of none why. `late_since` 0: the first is not late. */
@@ -204,7 +199,7 @@ static int64_t now_of(struct app *app, const struct store_rows *row)
 static const char *why_none(const struct store_rows *row)
 {
     bool waits = rows_value(row, 0, "next_check_at");
-    if (!is_true(rows_value(row, 0, "is_active")))
+    if (!rows_is_true(row, 0, "is_active"))
         return "none: it is off";
     if (waits && !rows_value(row, 0, "first_check_at"))
         return "not known: this user may read the views only";
@@ -340,7 +335,7 @@ static int change(struct app *app, const char *report, const char *const *params
     struct store_rows row;
     if (app_rows(app, report, params, nparams, &row, &err) < 0)
         return app_fail(app, &err);
-    bool is_done = is_true(rows_value(&row, 0, column));
+    bool is_done = rows_is_true(&row, 0, column);
     if (app->json)
         report_print_object(app, rows_object(&row, 0));
     else {

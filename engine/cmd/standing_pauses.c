@@ -27,8 +27,7 @@ static bool is_on(const struct store_rows *pauses, int row)
 static const char *checks_words(struct app *app, const struct store_rows *pauses, int row)
 {
     int64_t n = rows_number(pauses, row, "checks");
-    const char *is_at_least = OR_NOTHING(rows_value(pauses, row, "is_at_least"));
-    const char *more = *is_at_least == 't' || *is_at_least == '1' ? " or more" : "";
+    const char *more = rows_is_true(pauses, row, "is_at_least") ? " or more" : "";
     return arena_printf(app->arena, "%" PRId64 "%s %s", n, more, n == 1 ? "check" : "checks");
 }
 

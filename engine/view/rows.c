@@ -136,13 +136,19 @@ bool rows_is_true(const struct store_rows *rows, int row, const char *name)
     return cell && cell_is_true(cell);
 }
 
-const char *rows_take_end(struct arena *a, struct store_rows *rows)
+const char *rows_drop_end(struct store_rows *rows)
 {
     int last = rows->rows - 1;
     if (last < 0 || rows_column(rows, "entity_name") < 0 || rows_value(rows, last, "entity_name"))
         return NULL;
     rows->rows = last;
-    return rows_text(a, rows->kinds[0], rows->cells[last * rows->columns]);
+    return rows->cells[last * rows->columns];
+}
+
+const char *rows_take_end(struct arena *a, struct store_rows *rows)
+{
+    const char *cell = rows_drop_end(rows);
+    return cell ? rows_text(a, rows->kinds[0], cell) : NULL;
 }
 
 size_t rows_name_length(const char *name, enum cell_kind kind, bool as_text)

@@ -32,7 +32,8 @@ json_t *rows_object(const struct store_rows *rows, int row);
 json_t *rows_json_text(const char *cell);
 
 /* A last row without an entity is where a bounded search ended before it had seen all. Removes that
- * row and returns its first cell as text; NULL when there is none. */
+ * row and returns its first cell, as text or as it is; NULL when there is none. */
 const char *rows_take_end(struct arena *a, struct store_rows *rows);
+const char *rows_drop_end(struct store_rows *rows);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/idempotency.h"
 #include "../rules/slot.h"
 
-enum { DAY_S = 86400, SOON_S = 60 };
+enum { DAY_S = 86400 };
 
 const char *why_word(enum why_code code)
 {
@@ -73,6 +74,9 @@ static bool is_word(const char *word, const char *expected)
     return word && !strcmp(word, expected);
 }
 
+/* Outcomes of a run that went wrong. */
+static const char *const failures[] = { "failed", "timeout", "crashed", "bad_answer", NULL };
+
 /* ---- conditions ---- */
 
 static bool is_due(const struct why_facts *f)
@@ -108,7 +112,7 @@ static bool is_due_and_its_key_busy(const struct why_facts *f)
 /* One whose key is busy is put off by seconds. */
 static bool is_soon_and_its_key_busy(const struct why_facts *f)
 {
-    return f->place && f->check->next_at > f->now && f->check->next_at - f->now <= SOON_S;
+    return f->place && f->check->next_at > f->now && f->check->next_at - f->now <= WHY_SOON_S;
 }
 
 static bool is_never_due(const struct why_facts *f)
@@ -139,7 +143,6 @@ static bool was_put_off_as_broken(const struct why_facts *f)
 
 static bool has_failed(const struct why_facts *f)
 {
-    static const char *const failures[] = { "failed", "timeout", "crashed", "bad_answer", NULL };
     return f->check->failure_count > 0 && f->run && is_one_of(f->run->outcome, failures);
 }
 
@@ -376,7 +379,6 @@ static bool ended_resolved(const struct why_facts *f)
 
 static bool ended_failed(const struct why_facts *f)
 {
-    static const char *const failures[] = { "failed", "timeout", "crashed", "bad_answer", NULL };
     return is_one_of(f->over->outcome, failures);
 }
 
@@ -408,7 +410,7 @@ static const char *say_resolved(struct arena *a, const struct why_facts *f)
 /* What files it once more. */
 static const char *again_words(const struct why_facts *f)
 {
-    if (!strcmp(f->entity, "prescient.event"))
+    if (!strcmp(f->entity, DELIVERY_ENTITY))
         return "prescient deliveries --again sends it once more";
     return "prescient retry files it once more";
 }
@@ -416,9 +418,9 @@ static const char *again_words(const struct why_facts *f)
 static const char *say_failed(struct arena *a, const struct why_facts *f)
 {
     int64_t n = f->over->failure_count;
-    const char *failures = n == 1 ? "failure" : "failures";
+    const char *word = n == 1 ? "failure" : "failures";
     return arena_printf(a, "it was given up after %" PRId64 " %s in a row, the last %s: %s%s; %s", n,
-                        failures, last_look(a, f), f->over->outcome,
+                        word, last_look(a, f), f->over->outcome,
                         behind_colon(a, f->over->note), again_words(f));
 }
 

@@ -50,6 +50,9 @@ enum why_code {
 };
 const char *why_word(enum why_code code);
 
+/* A check that is put off by seconds, as its concurrency key is busy, is due again within these. */
+enum { WHY_SOON_S = 60 };
+
 /* Facts. Texts that are not known are NULL; moments are in seconds, 0: not known. */
 
 struct why_check {                  /* one that waits */

@@ -3,16 +3,18 @@
 #include "why_ask.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../base/nearest.h"
+#include "../rules/idempotency.h"
 #include "../rules/job_limits.h"
 #include "../rules/slot.h"
 
 /* How many rows each report may have. A row has seldom more than a few checks. */
 #define CHECKS_MOST "100"
 #define EVENTS_MOST "20"
-enum { EVENTS_ASKED = 20, SOON_S = 60 };
+enum { EVENTS_ASKED = 20 };
 #define PAUSES_MOST "1000"
 #define RUNNING_MOST "10000"
 #define SEARCH_MS "1000"
@@ -39,17 +41,6 @@ static bool is_same(const char *a, const char *b)
 
 /* ---- what is asked once ---- */
 
-/* A last row without an entity is where the search ended: removes it, and returns its time. */
-static int64_t take_end(struct store_rows *rows)
-{
-    int last = rows->rows - 1;
-    if (last < 0 || rows_value(rows, last, "entity_name"))
-        return 0;
-    int64_t at_us = rows_number(rows, last, rows->names[0]);
-    rows->rows = last;
-    return at_us / 1000000;
-}
-
 static int ask_checks(struct asking *q)
 {
     const char *waiting[] = { q->entity, q->key, q->job, NULL, NULL, CHECKS_MOST, NULL };
@@ -61,8 +52,9 @@ static int ask_checks(struct asking *q)
         rc = ask(q, "history", past, 8, &q->over);
     if (rc < 0)
         return rc;
-    take_end(&q->runs);
-    q->searched_to = take_end(&q->over);
+    rows_drop_end(&q->runs);
+    const char *end_us = rows_drop_end(&q->over);
+    q->searched_to = end_us ? strtoll(end_us, NULL, 10) / 1000000 : 0;
     return 0;
 }
 
@@ -98,19 +90,21 @@ static int row_of_job(const struct store_rows *rows, const char *job)
 
 static enum why_job job_is(const struct asking *q, const char *job, const char **meant)
 {
-    struct nearest near = { .wanted = job };
     bool knows_all = q->noted.rows > 0, is_known = false;
-    for (int r = 0; r < q->noted.rows; r++) {
+    for (int r = 0; r < q->noted.rows && !is_known; r++) {
         const char *noted = rows_value(&q->noted, r, "job");
         knows_all = knows_all && noted;
-        is_known = is_known || is_same(noted, job);
-        if (noted)
-            nearest_look(&near, noted);
+        is_known = is_same(noted, job);
     }
     if (is_known)
         return WHY_JOB_KNOWN;
-    *meant = knows_all ? nearest_word(&near) : NULL;
-    return knows_all ? WHY_JOB_UNKNOWN : WHY_JOB_UNSURE;
+    if (!knows_all)
+        return WHY_JOB_UNSURE;
+    struct nearest near = { .wanted = job };
+    for (int r = 0; r < q->noted.rows; r++)
+        nearest_look(&near, rows_value(&q->noted, r, "job"));
+    *meant = nearest_word(&near);
+    return WHY_JOB_UNKNOWN;
 }
 
 /* A check that has been put aside lies in the slot of its pause. One that has not will be, if the
@@ -205,7 +199,7 @@ static int64_t failures_most(const struct asking *q, const char *job)
     const struct job_settings *settings = job ? settings_job(q->source->settings, job, NULL) : NULL;
     if (!settings)
         return 0;
-    bool is_delivery = is_same(q->entity, "prescient.event");
+    bool is_delivery = is_same(q->entity, DELIVERY_ENTITY);
     struct guard_policy policy = is_delivery ? job_limits_of_deliveries(settings, q->source->slot_length_s)
                                              : job_limits_policy(settings, q->source->slot_length_s);
     return guard_failures_most(&policy);
@@ -252,7 +246,7 @@ static int decide_waiting(struct asking *q, int row, struct why_item *out)
     };
     const char *job = rows_value(w, row, "job_exec");
     struct why_facts f = facts_of(q, job);
-    bool is_due = check.next_at <= f.now, is_soon = is_due || check.next_at - f.now <= SOON_S;
+    bool is_due = check.next_at <= f.now, is_soon = is_due || check.next_at - f.now <= WHY_SOON_S;
     bool is_held = false;
     struct why_slot slot = { 0 };
     struct why_place place;

@@ -13,7 +13,7 @@ static int add(json_t *object, const char *name, const char *text)
 /* NULL where there is none. */
 static const char *moment_or_null(int64_t at, char out[MOMENT_TEXT])
 {
-    if (!at)
+    if (!at || at > MOMENT_MAX)
         return NULL;
     return slot_is_of_pause(at) ? "paused" : moment_format(at, out);
 }
