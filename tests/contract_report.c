@@ -23,15 +23,15 @@ void reports_have_the_documented_columns(void)
 {
     WITH_STORE();
     columns_are("list", "next_check_at entity_name entity_key job_exec check_count failure_count priority "
-                        "first_check_at again_at put_off_at payload concurrency_key tenant");
+                        "first_check_at again_at put_off_at payload concurrency_key tenant state id cursor");
     columns_are("history",
                 "ended_at_us entity_name entity_key job_exec outcome guard check_number check_count "
                 "failure_count run_count slot_at first_check_at "
                 "first_run_at_us last_run_at_us total_run_us last_run_us note payload engine "
-                "archived_at_us tenant");
+                "archived_at_us tenant cursor");
     columns_are("runs",
                 "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
-                "next_check_at run_us note engine tenant");
+                "next_check_at run_us note engine tenant cursor");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
                           "deferred held_back unknown_job busy superseded "
@@ -150,6 +150,88 @@ void list_says_where_a_bounded_look_ended(void)
     rows = REPORT("list", "orders", NULL, "bill", NULL, NULL, "10", "3");
     CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
     TEXT_IS("9", cell(&rows, 0, "entity_key"));
+}
+
+/* All pages of a report, `most` rows each: the keys of their rows in order, into `out`; a page that
+ * ended early has a | behind it. `params` are the report's; its :most and :after are among them. */
+struct pages { const char *report, *params[12]; int n, most, after; };
+static void all_pages(struct pages p, const char *most, char out[256])
+{
+    *out = '\0';
+    for (int page = 0; page < 20; page++) {
+        p.params[p.most] = number_text(atoll(most) + 1);
+        struct store_rows rows = fixture_report(p.report, p.params, p.n);
+        CU_ASSERT_FATAL(rows.rows >= 0);
+        bool is_cut = rows.rows && !strcmp(cell(&rows, rows.rows - 1, "entity_name"), "NULL");
+        int shown = rows.rows - is_cut < atoi(most) ? rows.rows - is_cut : atoi(most);
+        for (int i = 0; i < shown; i++)
+            snprintf(out + strlen(out), 256 - strlen(out), "%s ", cell(&rows, i, "entity_key"));
+        if (!is_cut && shown == rows.rows)
+            return;
+        snprintf(out + strlen(out), 256 - strlen(out), "%s", is_cut ? "| " : "");
+        p.params[p.after] = cell(&rows, is_cut ? rows.rows - 1 : shown - 1, "cursor");
+    }
+    CU_FAIL("the pages have an end");
+}
+
+void a_list_goes_on_behind_a_cursor(void)
+{
+    char one[256], three[256], all[256];
+    struct pages list = { "list", { NULL }, 12, 5, 9 };
+    WITH_STORE();
+    for (int i = 0; i < 7; i++)
+        put_any("orders", number_text(i), "look", NULL, "keep", SLOT + i / 3 * LENGTH, BEFORE);
+    put_any("orders", "8", "bill", NULL, "keep", SLOT + 2 * LENGTH, BEFORE);
+    all_pages(list, "100", all);
+    IS(16, strlen(all));
+    all_pages(list, "1", one);
+    TEXT_IS(all, one);
+    all_pages(list, "3", three);
+    TEXT_IS(all, three);
+    list.params[2] = "bill";
+    list.params[6] = "3";               /* checks that are looked at */
+    all_pages(list, "100", all);
+    TEXT_IS("| | 8 ", all);
+}
+
+void a_list_is_filtered_by_state_and_tenant(void)
+{
+    WITH_STORE();
+    put_any("orders", "1", "look", NULL, "keep", SLOT, BEFORE);
+    put_any("orders", "2", "look", NULL, "keep", SLOT + 2 * LENGTH, BEFORE);
+    struct store_rows rows = REPORT("list", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "due", NULL, NULL,
+                                    number_text(SLOT + LENGTH));
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("1", cell(&rows, 0, "entity_key"));
+    TEXT_IS("due", cell(&rows, 0, "state"));
+    rows = REPORT("list", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "waiting", NULL, NULL,
+                  number_text(SLOT + LENGTH));
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    TEXT_IS("2", cell(&rows, 0, "entity_key"));
+    IS(0, REPORT("list", NULL, NULL, NULL, NULL, NULL, NULL, NULL, "acme").rows);
+}
+
+void the_past_goes_on_behind_a_cursor(void)
+{
+    char one[256], all[256];
+    struct pages history = { "history", { NULL }, 12, 6, 9 }, runs = { "runs", { NULL }, 11, 6, 9 };
+    WITH_STORE();
+    struct scene scene = scene_of(6);
+    for (int i = 0; i < 3; i++)
+        answer_again(&scene.answers[i], SLOT + LENGTH);
+    settle(&scene);
+    scene_end(&scene);
+    all_pages(history, "100", all);
+    IS(6, strlen(all));
+    all_pages(history, "1", one);
+    TEXT_IS(all, one);
+    all_pages(runs, "100", all);
+    IS(6, strlen(all));
+    all_pages(runs, "1", one);
+    TEXT_IS(all, one);
+    history.params[3] = "amiss";
+    all_pages(history, "1", one);
+    TEXT_IS("", one);
 }
 
 void history_and_runs_are_filtered_and_newest_first(void)

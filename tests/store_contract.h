@@ -382,6 +382,9 @@
     X(a_report_that_does_not_exist_is_not_found)                                                             \
     X(list_is_filtered_sorted_and_limited)                                                                   \
     X(list_says_where_a_bounded_look_ended)                                                                  \
+    X(a_list_goes_on_behind_a_cursor)                                                                        \
+    X(a_list_is_filtered_by_state_and_tenant)                                                                \
+    X(the_past_goes_on_behind_a_cursor)                                                                      \
     X(history_and_runs_are_filtered_and_newest_first)                                                        \
     X(slots_go_from_pending_to_closed)                                                                       \
     X(slots_that_are_over_are_told_from_a_moment_on)                                                         \

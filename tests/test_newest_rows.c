@@ -71,8 +71,7 @@ static const struct { const char *entity, *key, *job, *outcome, *since, *before;
 #define OR(word, value) ((word) ? (word) : (value))
 
 /* The rows as one text, by the function or by one statement over all. */
-static void same_rows(const char *table, const char *at, const char *told, const char *further, int f,
-                      int limit)
+static void same_rows(const char *table, const char *at, const char *told, int f, int limit)
 {
     char *by_spans = NULL, *by_one = NULL;
     const char *since = OR(filters[f].since, "NULL"), *before = OR(filters[f].before, "NULL");
@@ -92,9 +91,10 @@ static void same_rows(const char *table, const char *at, const char *told, const
             "coalesce(%s, outcome)"
             " AND %s >= coalesce(now() + %s * interval '1 hour', '-infinity') AND %s < coalesce(now() + %s * "
             "interval '1 hour', 'infinity')"
-            " ORDER BY %s DESC, %s entity_name, entity_key, job_exec, %s, check_count, outcome LIMIT %d) r",
+            " ORDER BY %s DESC, %s DESC, check_count DESC, entity_name DESC, entity_key DESC, job_exec DESC "
+            "LIMIT %d) r",
             table, OR(filters[f].entity, "NULL"), OR(filters[f].key, "NULL"), OR(filters[f].job, "NULL"),
-            OR(filters[f].outcome, "NULL"), told, since, told, before, at, further, told, limit) > 0);
+            OR(filters[f].outcome, "NULL"), told, since, told, before, at, told, limit) > 0);
     char expected[64];
     snprintf(expected, sizeof expected, "%s", pgfx_cell(pgfx.app, "%s", by_one));
     SQL_IS(expected, "%s", by_spans);
@@ -111,9 +111,8 @@ static void rows_found_in_spans_are_those_of_one_statement(void)
     for (int f = 0; f < (int)(sizeof filters / sizeof *filters); f++)
         /* few and many, by turns */
         for (int l = f % 2; l < (int)(sizeof limits / sizeof *limits); l += 2) {
-            same_rows("future_job_history", "archived_at", "ended_at", "", f, limits[l]);
-            same_rows("future_job_run", "recorded_at", "run_at", "run_at DESC, check_count DESC,", f,
-                      limits[l]);
+            same_rows("future_job_history", "archived_at", "ended_at", f, limits[l]);
+            same_rows("future_job_run", "recorded_at", "run_at", f, limits[l]);
         }
     run("ROLLBACK");
     run("DROP TABLE past");

@@ -13,6 +13,7 @@
 
 #define SLOTS 2880              /* to come; as many checks in each as there are checks for them */
 #define PAST 30                 /* days */
+#define PARAMS 12
 
 static int rows_beside(void)
 {
@@ -23,7 +24,7 @@ static int rows_beside(void)
 /* A report, its parameters, and how many blocks of 8 KiB it may touch. A million checks are 13,000
  * and their index 4,000; the index gives some hundred checks a block, the table one, as they are
  * scattered. */
-static const struct look { const char *name, *params[8]; int blocks; } looks[] = {
+static const struct look { const char *name, *params[PARAMS]; int blocks; } looks[] = {
     { "status", { NULL }, 6500 },                           /* the first 100,001 rows are counted */
     { "doctor", { NULL }, 13000 },                          /* 6,240 passes of a day */
     { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
@@ -40,6 +41,8 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     /* a reader's view does not know the bucket of a key: it looks into all 64, three blocks each */
     { "list", { "orders", "4711", NULL, NULL, NULL, "101", "10000" }, 250 },
     { "list", { NULL, "4711", NULL, NULL, NULL, "101", "10000" }, 25000 },
+    { "list", { NULL, NULL, NULL, NULL, NULL, "101", "20000", NULL, NULL, "[+10d" }, 300 },
+    { "list", { NULL, NULL, "nobody", NULL, NULL, "101", "20000", NULL, NULL, "[+10d" }, 45000 },
     { "jobs_pending", { "100000" }, 13000 },
     { "waiting_jobs", { "[\"is_paid\", \"is_shipped\"]", "11" }, 11500 },
     { "waiting_jobs", { "[]", "11" }, 15000 },  /* and jobs that ran lately: by the hour 1,600 to 3,400 */
@@ -63,6 +66,8 @@ static const struct look { const char *name, *params[8]; int blocks; } looks[] =
     { "deliveries", { NULL, NULL, NULL, "101", "10000", "60000" }, 4000 },
     { "deliveries", { "hook", "1", NULL, "101", "10000", "60000" }, 4000 },
     { "row_events", { "orders", "4711", "20" }, 4000 },
+    { "history", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000", NULL, "{-20d" }, 1500 },
+    { "runs", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000", NULL, "{-20d" }, 1500 },
     { "runs", { NULL, NULL, NULL, NULL, NULL, NULL, "101", "60000" }, 1500 },
     { "runs", { NULL, NULL, NULL, NULL, NULL, "-20d", "101", "60000" }, 6000 },
     { "runs", { NULL, NULL, "nobody", NULL, NULL, NULL, "101", "60000" }, 4000 },
@@ -222,16 +227,24 @@ static void put_past(int n)
 
 /* ---- what a look costs ---- */
 
-/* "+10d" and "now" as a report takes moments; anything else as it is. */
-static const char *param_of(const char *word, char out[32])
+enum { WORD = 96 };
+
+/* "+10d" and "now" as a report takes moments; "[+10d" is the cursor of a check there, "{-20d" that
+ * of a row of the past; anything else is as it is. */
+static const char *param_of(const char *word, char out[WORD])
 {
-    if (!word || !strchr("+-n", *word) || strcmp(word, "nobody") == 0)
+    if (!word || !strchr("+-n[{", *word) || strcmp(word, "nobody") == 0)
         return word;
-    int days = *word == 'n' ? 0 : atoi(word);
-    snprintf(out, 32, "%s",
-             pgfx_cell(pgfx.app,
-                       "SELECT date_part('epoch', date_trunc('hour', now()) + %d * interval '1 day')::bigint",
-                       days));
+    bool is_check = *word == '[', is_past = *word == '{';
+    int days = atoi(word + (is_check || is_past));
+    const char *at = pgfx_cell(pgfx.app, "SELECT date_part('epoch', date_trunc('hour', now()) + %d * "
+                                         "interval '1 day')::bigint", days);
+    if (is_check)
+        snprintf(out, WORD, "[\"%s\", 0, 0, 0]", at);
+    else if (is_past)
+        snprintf(out, WORD, "[%s000000, %s000000, 0, \"a\", \"a\", \"a\"]", at, at);
+    else
+        snprintf(out, WORD, "%s", at);
     return out;
 }
 
@@ -267,9 +280,9 @@ static void show(PGresult *plan)
 
 static PGresult *explain(const struct look *look, unsigned forms)
 {
-    char words[8][32];
-    const char *params[8];
-    for (int i = 0; i < 8; i++)
+    char words[PARAMS][WORD];
+    const char *params[PARAMS];
+    for (int i = 0; i < PARAMS; i++)
         params[i] = param_of(look->params[i], words[i]);
     int report = 0;
     while (report < PG_STATEMENTS && strcmp(pg_statements[report].name, look->name) != 0)
@@ -278,8 +291,8 @@ static PGresult *explain(const struct look *look, unsigned forms)
     int n = pg_statements[report].nin;
     const char *sql = pg_sql(pg_store(pgfx.st), report + sql_form(&pg_statements[report], forms));
     char *text = NULL;
-    Oid types[8];
-    for (int i = 0; i < 8; i++)
+    Oid types[PARAMS];
+    for (int i = 0; i < PARAMS; i++)
         types[i] = 25;
     CU_ASSERT_FATAL(sql && asprintf(&text, "EXPLAIN (ANALYZE, BUFFERS) %s", sql) > 0);
     PGresult *r = PQexecParams(pgfx.app, text, n, types, params, NULL, NULL, 0);

@@ -122,17 +122,17 @@ static const struct view {
 } views[] = {
     { "pending",
       "next_check_at entity_name entity_key job_exec check_count failure_count priority first_check_at "
-      "again_at put_off_at is_paused concurrency_key tenant",
-      "list", "payload" },
+      "again_at put_off_at is_paused concurrency_key tenant bucket id",
+      "list", "payload state cursor" },
     { "history",
       "ended_at entity_name entity_key job_exec outcome guard check_count failure_count run_count slot_at "
       "first_check_at first_run_at last_run_at total_run_us last_run_us note engine archived_at check_number "
       "tenant",
-      "history", "payload" },
+      "history", "payload cursor" },
     { "runs",
       "run_at entity_name entity_key job_exec outcome check_count failure_count slot_at next_check_at run_us "
       "note engine recorded_at check_number tenant",
-      "runs", "" },
+      "runs", "cursor" },
     { "events",
       "cursor event entity_name entity_key job_exec emitted_at slot_at check_count recorded_at generation "
       "xid id check_number",

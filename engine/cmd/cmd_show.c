@@ -2,6 +2,7 @@
  * and what they have emitted, with the deliveries of each event. */
 #include <inttypes.h>
 #include <jansson.h>
+#include "../view/item.h"
 #include "app.h"
 #include "report.h"
 
@@ -56,6 +57,7 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     params[part->nparams - 1] = limit;
     if (app_rows(app, part->report, params, part->nparams, &rows, &err) < 0)
         return app_fail(app, &err);
+    item_leave_out(&rows, "cursor");
     if (object) {
         json_t *array = json_array();
         for (int r = 0; r < rows.rows; r++)

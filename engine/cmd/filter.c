@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "../rules/outcome.h"
+#include "../view/item.h"
 #include "../base/utf8.h"
 #include "app.h"
 #include "text.h"
@@ -118,6 +119,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     struct store_rows rows;
     if (app_rows(app, report, params, nparams, &rows, &err) < 0)
         return app_fail(app, &err);
+    item_leave_out(&rows, "cursor");
     const char *ended = rows_take_end(app->arena, &rows);
     bool more = f->limit && rows.rows > f->limit;
     if (more)

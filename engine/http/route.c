@@ -3,8 +3,12 @@
 
 #include <string.h>
 
+#include "asked_events.h"
+#include "asked_jobs.h"
 #include "asked_request.h"
 #include "asked_why.h"
+#include "lists.h"
+#include "looks.h"
 #include "post.h"
 #include "ready.h"
 
@@ -13,6 +17,17 @@ const struct route route_table[] = {
     { HTTP_GET, "/readiness", .answer = ready_answer },
     { HTTP_POST, "/v1/checks", .writes = true, .takes_many = true, .content_type = "application/json",
       .body_max = 8 * 1024 * 1024, .answer = post_answer },
+    { HTTP_GET, "/v1/checks", .answer = lists_answer },
+    { HTTP_GET, "/v1/history", .answer = lists_answer },
+    { HTTP_GET, "/v1/runs", .answer = lists_answer },
+    { HTTP_GET, "/v1/slots", .answer = lists_answer },
+    { HTTP_GET, "/v1/schedules", .answer = lists_answer },
+    { HTTP_GET, "/v1/engines", .answer = lists_answer },
+    { HTTP_GET, "/v1/events", .answer = asked_events_answer },
+    { HTTP_GET, "/v1/jobs", .answer = asked_jobs_answer },
+    { HTTP_GET, "/v1/check", .answer = looks_answer },
+    { HTTP_GET, "/v1/slot", .answer = looks_answer },
+    { HTTP_GET, "/v1/status", .answer = looks_answer },
     { HTTP_GET, "/v1/requests", .answer = asked_request_answer },
     { HTTP_GET, "/v1/why", .answer = asked_why_answer },
 };

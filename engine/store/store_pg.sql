@@ -1970,13 +1970,10 @@ SELECT count(*) AS n FROM turn
 prescient.future_job
 
 -- part: shown_checks_narrow
-(SELECT 0::smallint AS bucket, 0::bigint AS id, NULL::json AS payload, p.* FROM prescient.pending p)
+(SELECT NULL::json AS payload, p.* FROM prescient.pending p)
 
 -- part: checks_in_order
 f.next_check_at, f.bucket, f.priority, f.id
-
--- part: checks_in_order_narrow
-f.next_check_at
 
 -- part: file_one
 SELECT c.outcome, c.filed_at
@@ -2493,6 +2490,10 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
 -- part: list_range
 (:since IS NULL OR f.next_check_at >= to_timestamp(:since::bigint))
     AND (:before IS NULL OR f.next_check_at < to_timestamp(:before::bigint))
+    AND (:after IS NULL
+         OR (f.next_check_at, f.bucket, f.priority, f.id)
+            > (to_timestamp((:after::json ->> 0)::float8), (:after::json ->> 1)::smallint,
+               (:after::json ->> 2)::integer, (:after::json ->> 3)::bigint))
 
 -- part: few_of_key
 SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
@@ -2519,51 +2520,72 @@ SELECT r.recalled, date_part('epoch', r.until_at)::bigint AS until_at, r.until_i
                         coalesce(to_timestamp(:after_at::bigint), '-infinity'),
                         coalesce(:after_id::bigint, 0), false) r
 
+-- part: state_of_check
+CASE WHEN f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
+          THEN 'paused'
+     WHEN f.next_check_at <= {now_of} THEN 'due'
+     WHEN f.put_off_at IS NOT NULL THEN 'held_back'
+     WHEN f.failure_count > 0 THEN 'retrying'
+     ELSE 'waiting' END
+
+-- part: is_sought_check
+(:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key)
+    AND (:job IS NULL OR f.job_exec = :job) AND (:tenant IS NULL OR f.tenant = :tenant)
+    AND (:state IS NULL OR {state_of_check} = :state)
+
+-- part: cursor_of_check
+json_build_array(date_part('epoch', f.next_check_at)::text, f.bucket, f.priority, f.id)::text
+
 -- name: list
--- :since is included, :before is not. :looks: how many checks to look at in the order of slots,
--- NULL: all. Checks of one key are found by the key, and so are all checks of an entity that has at
--- most a thousand. Otherwise checks are looked at in order; if :looks ended that, a last row
--- without an entity has the slot where it ended.
+-- :since is included, :before is not, and neither is the check that has the cursor :after. :looks:
+-- how many checks to look at in the order of slots, NULL: all. Checks of one key are found by the
+-- key, and so are all checks of an entity that has at most a thousand. Otherwise checks are looked
+-- at in order; if :looks ended that, a last row without an entity has the slot of the first that
+-- was not looked at, and the cursor of the last that was. :bare: without payloads.
 -- forms: narrow
--- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?
+-- in: entity text?, key text?, job text?, since text?, before text?, most text?, looks text?,
+-- in: tenant text?, state text?, after text?, bare text?, now text?
 -- out: next_check_at float8, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at float8?,
--- out: again_at float8?, put_off_at float8?, payload json?, concurrency_key text?, tenant text?
+-- out: again_at float8?, put_off_at float8?, payload json?, concurrency_key text?, tenant text?,
+-- out: state text?, id int8?, cursor text
 -- report
 WITH few AS MATERIALIZED (
     {few_of_key}),
 served AS MATERIALIZED (
     SELECT :entity IS NOT NULL AND (:key IS NOT NULL OR count(*) <= 1000) AS by_key FROM few),
 found AS MATERIALIZED (
-    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND (:job IS NULL OR f.job_exec = :job)
-     AND {list_range}
+    (SELECT f.* FROM few f WHERE (SELECT by_key FROM served) AND {is_sought_check} AND {list_range}
       ORDER BY {checks_in_order} LIMIT :most::bigint)
     UNION ALL
     (SELECT f.* FROM (SELECT * FROM {shown_checks} f WHERE {list_range}
                       ORDER BY {checks_in_order} LIMIT :looks::bigint) f
-      WHERE NOT (SELECT by_key FROM served)
-        AND (:entity IS NULL OR f.entity_name = :entity) AND (:key IS NULL OR f.entity_key = :key)
-        AND (:job IS NULL OR f.job_exec = :job)
+      WHERE NOT (SELECT by_key FROM served) AND {is_sought_check}
       ORDER BY {checks_in_order} LIMIT :most::bigint)),
 ended AS (
-    SELECT f.next_check_at FROM {shown_checks} f
-     WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served)
-       AND (SELECT count(*) FROM found) < :most::bigint
-     ORDER BY {checks_in_order} OFFSET :looks::bigint LIMIT 1)
+    SELECT e.next_at, e.cursor
+      FROM (SELECT lead(f.next_check_at) OVER (ORDER BY {checks_in_order}) AS next_at,
+                   {cursor_of_check} AS cursor
+              FROM (SELECT f.* FROM {shown_checks} f
+                     WHERE {list_range} AND :looks IS NOT NULL AND NOT (SELECT by_key FROM served)
+                       AND (SELECT count(*) FROM found) < :most::bigint
+                     ORDER BY {checks_in_order} OFFSET :looks::bigint - 1 LIMIT 2) f) e
+     WHERE e.next_at IS NOT NULL)
 SELECT round(date_part('epoch', f.next_check_at)) AS next_check_at, f.entity_name, f.entity_key, f.job_exec,
        f.check_count, f.failure_count,
        f.priority, round(date_part('epoch', f.first_check_at)) AS first_check_at,
        round(date_part('epoch', f.again_at)) AS again_at,
        round(date_part('epoch', f.put_off_at)) AS put_off_at, f.payload, f.concurrency_key,
-       f.tenant
+       f.tenant, f.state, f.id, f.cursor
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, concurrency_key, tenant, bucket, id
-          FROM found
+               first_check_at, again_at, put_off_at, CASE WHEN :bare IS NULL THEN f.payload END AS payload,
+               concurrency_key, tenant, {state_of_check} AS state, bucket, id, {cursor_of_check} AS cursor
+          FROM found f
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL
+        SELECT next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, cursor
           FROM ended) f
- ORDER BY f.entity_name IS NULL, f.next_check_at, f.bucket, f.priority, f.id
+ ORDER BY f.entity_name IS NULL, {checks_in_order}
 
 -- part: shown_history
 prescient.future_job_history
@@ -2585,17 +2607,34 @@ h.payload
 -- part: payload_of_history_narrow
 NULL::json
 
+-- part: cursor_of_history
+-- Its place in the order of newest_rows.
+json_build_array((date_part('epoch', h.archived_at) * 1000000)::bigint,
+                 (date_part('epoch', h.ended_at) * 1000000)::bigint, h.check_count, h.entity_name,
+                 h.entity_key, h.job_exec)::text
+
+-- part: cursor_of_run
+json_build_array((date_part('epoch', r.recorded_at) * 1000000)::bigint,
+                 (date_part('epoch', r.run_at) * 1000000)::bigint, r.check_count, r.entity_name,
+                 r.entity_key, r.job_exec)::text
+
+-- part: newest_of_past
+:entity, :key, :job, :outcome, to_timestamp(:since::bigint),
+                             to_timestamp(:before::bigint), least(:most::bigint, :looks::bigint),
+                             :within_ms::integer, :tenant, :after
+
 -- name: history
 -- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
--- time back to which it has searched.
+-- time back to which it has searched. :after: behind the row with that cursor. :looks: at most so
+-- many rows. :bare: without payloads.
 -- forms: narrow
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
--- in: within_ms text?
+-- in: within_ms text?, tenant text?, after text?, looks text?, bare text?
 -- out: ended_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
 -- out: guard text?, check_number int8?, check_count int4?, failure_count int4?, run_count int4?,
 -- out: slot_at int8?, first_check_at int8?, first_run_at_us int8?, last_run_at_us int8?,
 -- out: total_run_us int8?, last_run_us int8?, note text?, payload json?, engine text?,
--- out: archived_at_us int8?, tenant text?
+-- out: archived_at_us int8?, tenant text?, cursor text
 -- report
 SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.entity_name, h.entity_key,
        h.job_exec, h.outcome,
@@ -2605,11 +2644,10 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
        date_part('epoch', h.first_check_at)::bigint AS first_check_at,
        (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
        (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
-       h.note, {payload_of_history} AS payload, h.engine,
-       (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us, h.tenant
-  FROM prescient.newest_rows(NULL::{shown_history}, :entity, :key, :job, :outcome,
-                             to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
-                             :within_ms::integer)
+       h.note, CASE WHEN :bare IS NULL THEN {payload_of_history} END AS payload, h.engine,
+       (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us, h.tenant,
+       {cursor_of_history} AS cursor
+  FROM prescient.newest_rows(NULL::{shown_history}, {newest_of_past})
        WITH ORDINALITY h
  ORDER BY h.ordinality
 
@@ -2695,23 +2733,20 @@ prescient.future_job_run
 prescient.runs
 
 -- name: runs
--- :within_ms: how long to search, in ms, NULL: without limit. A last row without an entity has the
--- time back to which it has searched.
+-- As history.
 -- forms: narrow
 -- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
--- in: within_ms text?
+-- in: within_ms text?, tenant text?, after text?, looks text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
 -- out: check_number int8?, failure_count int4?, slot_at int8?, next_check_at int8?, run_us int8?,
--- out: note text?, engine text?, tenant text?
+-- out: note text?, engine text?, tenant text?, cursor text
 -- report
 SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_name, r.entity_key, r.job_exec,
        r.outcome, {number_of_run} AS check_number,
        r.failure_count, date_part('epoch', r.slot_at)::bigint AS slot_at,
        date_part('epoch', r.next_check_at)::bigint AS next_check_at,
-       r.run_us, r.note, r.engine, r.tenant
-  FROM prescient.newest_rows(NULL::{shown_runs}, :entity, :key, :job, :outcome,
-                             to_timestamp(:since::bigint), to_timestamp(:before::bigint), :most::bigint,
-                             :within_ms::integer)
+       r.run_us, r.note, r.engine, r.tenant, {cursor_of_run} AS cursor
+  FROM prescient.newest_rows(NULL::{shown_runs}, {newest_of_past})
        WITH ORDINALITY r
  ORDER BY r.ordinality
 

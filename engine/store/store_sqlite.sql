@@ -1304,17 +1304,39 @@ UPDATE prescient_future_job SET next_check_at = (SELECT slot FROM next)
                LIMIT 5000)
 RETURNING 1 AS recalled, NULL AS until_at, NULL AS until_id
 
+-- part: list_range
+next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
+           AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+           AND (next_check_at, bucket, priority, id) > (coalesce(json_extract(:after, '$[0]'), -1),
+                json_extract(:after, '$[1]'), json_extract(:after, '$[2]'), json_extract(:after, '$[3]'))
+
+-- part: state_of_check
+CASE WHEN next_check_at >= 221845392000 THEN 'paused'
+     WHEN next_check_at <= coalesce(CAST(:now AS INTEGER), CAST(strftime('%s', 'now') AS INTEGER)) THEN 'due'
+     WHEN put_off_at IS NOT NULL THEN 'held_back'
+     WHEN failure_count > 0 THEN 'retrying'
+     ELSE 'waiting' END
+
+-- part: is_sought_check
+(:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+           AND (:job IS NULL OR job_exec = :job) AND (:tenant IS NULL OR tenant = :tenant)
+           AND (:state IS NULL OR {state_of_check} = :state)
+
+-- part: cursor_of_check
+json_array(next_check_at, bucket, priority, id)
+
 -- name: list
 -- :most_looked_at: how many checks to read in the order of slots, NULL: all. Checks of one key are
 -- found by the key, and so are all checks of an entity that has at most a thousand. Otherwise
 -- checks are read in order; if :most_looked_at ended that, a last row without an entity has the
--- slot where it ended.
+-- slot of the first that was not read, and the cursor of the last that was. :after is a cursor:
+-- only checks behind it. :bare: without payloads.
 -- in: entity text?, key text?, job text?, from text?, before text?, most text?,
--- in: most_looked_at text?
+-- in: most_looked_at text?, tenant text?, state text?, after text?, bare text?, now text?
 -- out: next_check_at timestamptz, entity_name text?, entity_key text?, job_exec text?,
 -- out: check_count int4?, failure_count int4?, priority int4?, first_check_at timestamptz?,
 -- out: again_at timestamptz?, put_off_at timestamptz?, payload text?, concurrency_key text?,
--- out: tenant text?
+-- out: tenant text?, state text?, id int8?, cursor text
 -- report
 WITH few AS MATERIALIZED (
     SELECT * FROM prescient_future_job
@@ -1326,65 +1348,97 @@ served AS MATERIALIZED (
 found AS MATERIALIZED (
     SELECT * FROM (
         SELECT * FROM few
-         WHERE (SELECT by_key FROM served) AND (:job IS NULL OR job_exec = :job)
-           AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
-           AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+         WHERE (SELECT by_key FROM served) AND {is_sought_check} AND {list_range}
          ORDER BY next_check_at, bucket, priority, id LIMIT coalesce(CAST(:most AS INTEGER), -1))
     UNION ALL
     SELECT * FROM (
         SELECT * FROM (
             SELECT * FROM prescient_future_job
-             WHERE NOT (SELECT by_key FROM served)
-               AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
-               AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
+             WHERE NOT (SELECT by_key FROM served) AND {list_range}
              ORDER BY next_check_at, bucket, priority, id
-                 LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
-         WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
-           AND (:job IS NULL OR job_exec = :job)
+             LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
+         WHERE {is_sought_check}
          LIMIT coalesce(CAST(:most AS INTEGER), -1))),
 ended AS (
-    SELECT next_check_at FROM prescient_future_job
-     WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served)
-       AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
-       AND next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
-       AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
-     ORDER BY next_check_at, bucket, priority, id LIMIT 1 OFFSET coalesce(CAST(:most_looked_at AS INTEGER),
-         0))
+    SELECT lead(next_check_at) OVER (ORDER BY next_check_at, bucket, priority, id) AS next_at,
+           {cursor_of_check} AS cursor
+      FROM (SELECT * FROM prescient_future_job
+             WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served)
+               AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+               AND {list_range}
+             ORDER BY next_check_at, bucket, priority, id
+             LIMIT 2 OFFSET coalesce(CAST(:most_looked_at AS INTEGER) - 1, 0)))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
-       again_at, put_off_at, payload, concurrency_key, tenant
+       again_at, put_off_at, payload, concurrency_key, tenant, state, id, cursor
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
-        first_check_at, again_at, put_off_at, payload, concurrency_key, tenant, bucket, id
+               first_check_at, again_at, put_off_at, CASE WHEN :bare IS NULL THEN payload END AS payload,
+               concurrency_key, tenant, {state_of_check} AS state, bucket, id, {cursor_of_check} AS cursor
           FROM found
         UNION ALL
-        SELECT next_check_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-               NULL
-          FROM ended)
+        SELECT next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL, NULL, cursor
+          FROM ended WHERE next_at IS NOT NULL)
  ORDER BY entity_name IS NULL, next_check_at, bucket, priority, id
 
+-- part: is_sought_past
+(:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+       AND (:job IS NULL OR job_exec = :job) AND (:tenant IS NULL OR tenant = :tenant)
+       AND (:outcome IS NULL OR outcome = :outcome
+            OR (:outcome = 'amiss' AND outcome NOT IN ('done', 'resolved')))
+
+-- part: looked_at_most
+-- A thousand rows take about a millisecond.
+min(coalesce(CAST(:looks AS INTEGER), 1 << 62), coalesce(CAST(:within_ms AS INTEGER) * 1000, 1 << 62))
+
 -- name: history
--- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
--- out: ended_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
--- out: guard text?, check_number int8, check_count int4, failure_count int4, run_count int4,
--- out: slot_at timestamptz,
--- out: first_check_at timestamptz, first_run_at_us timestamptz?, last_run_at_us timestamptz?,
--- out: total_run_us int8, last_run_us int8?, note text?, payload text?, engine text?,
--- out: archived_at_us timestamptz, tenant text?
+-- No index has the rows by what they are about. :looks: how many to look at, newest first, or for
+-- how long (:within_ms), NULL: all. If that ended it, a last row without an entity has the time
+-- back to which it has searched. :after: behind the row with that cursor. :bare: without payloads.
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
+-- in: within_ms text?, tenant text?, after text?, looks text?, bare text?
+-- out: ended_at_us timestamptz, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: guard text?, check_number int8?, check_count int4?, failure_count int4?, run_count int4?,
+-- out: slot_at timestamptz?,
+-- out: first_check_at timestamptz?, first_run_at_us timestamptz?, last_run_at_us timestamptz?,
+-- out: total_run_us int8?, last_run_us int8?, note text?, payload text?, engine text?,
+-- out: archived_at_us timestamptz?, tenant text?, cursor text
 -- report
-SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
-       CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
-            THEN outcome
-            WHEN {failed_history} THEN 'max_failures' END AS guard,
-       check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0) AS check_number,
-       check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us,
-       total_run_us, last_run_us,
-       note, payload, engine, archived_at_us, tenant
-  FROM prescient_future_job_history
- WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
-   AND (:job IS NULL OR job_exec = :job)
-   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL
-                                                     OR ended_at_us >= CAST(:since AS INTEGER) * 1000000)
-   AND (:before IS NULL OR ended_at_us < CAST(:before AS INTEGER) * 1000000)
- ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
+WITH seen AS (
+    SELECT * FROM prescient_future_job_history
+     WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
+     ORDER BY id DESC LIMIT {looked_at_most}),
+found AS MATERIALIZED (
+    SELECT * FROM seen
+     WHERE {is_sought_past} AND (:since IS NULL OR ended_at_us >= CAST(:since AS INTEGER) * 1000000)
+       AND (:before IS NULL OR ended_at_us < CAST(:before AS INTEGER) * 1000000)
+     ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)),
+ended AS (
+    SELECT id, ended_at_us FROM (
+        SELECT id, ended_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
+          FROM (SELECT id, ended_at_us FROM prescient_future_job_history
+                 WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
+                   AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+                 ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
+     WHERE next_id IS NOT NULL)
+SELECT ended_at_us, entity_name, entity_key, job_exec, outcome, guard, check_number, check_count,
+       failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us,
+       last_run_us, note, payload, engine, archived_at_us, tenant, cursor
+  FROM (SELECT ended_at_us, entity_name, entity_key, job_exec, outcome,
+               CASE WHEN outcome IN ('past', 'beyond_horizon', 'max_checks', 'deferred_out', 'unknown_job')
+                    THEN outcome
+                    WHEN {failed_history} THEN 'max_failures' END AS guard,
+               check_count + (outcome NOT IN ('resolved', 'unknown_job') OR failure_count > 0)
+                   AS check_number,
+               check_count, failure_count, run_count, slot_at, first_check_at, first_run_at_us,
+               last_run_at_us, total_run_us, last_run_us, note,
+               CASE WHEN :bare IS NULL THEN payload END AS payload, engine, archived_at_us, tenant,
+               json_array(id) AS cursor, id
+          FROM found
+        UNION ALL
+        SELECT ended_at_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL,
+               NULL, NULL, NULL, NULL, NULL, NULL, json_array(id), id FROM ended)
+ ORDER BY entity_name IS NULL, id DESC
 
 -- name: refused
 -- See the same block of store_pg.sql. By the index of failures.
@@ -1497,21 +1551,41 @@ HAVING sum(has_failed) + sum(is_broken) > 0
  ORDER BY sum(has_failed) + sum(is_broken) DESC, job_exec LIMIT 10
 
 -- name: runs
--- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?
--- out: run_at_us timestamptz, entity_name text, entity_key text, job_exec text, outcome text,
--- out: check_number int8, failure_count int4, slot_at timestamptz, next_check_at timestamptz?,
--- out: run_us int8, note text?, engine text?, tenant text?
+-- As history.
+-- in: entity text?, key text?, job text?, outcome text?, since text?, before text?, most text?,
+-- in: within_ms text?, tenant text?, after text?, looks text?
+-- out: run_at_us timestamptz, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: check_number int8?, failure_count int4?, slot_at timestamptz?, next_check_at timestamptz?,
+-- out: run_us int8?, note text?, engine text?, tenant text?, cursor text
 -- report
-SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
-       check_count + (outcome <> 'again') AS check_number, failure_count, slot_at,
-       next_check_at, run_us, note, engine, tenant
-  FROM prescient_future_job_run
- WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
-   AND (:job IS NULL OR job_exec = :job)
-   AND (:outcome IS NULL OR outcome = :outcome) AND (:since IS NULL
-                                                     OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
-   AND (:before IS NULL OR run_at_us < CAST(:before AS INTEGER) * 1000000)
- ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
+WITH seen AS (
+    SELECT * FROM prescient_future_job_run
+     WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
+     ORDER BY id DESC LIMIT {looked_at_most}),
+found AS MATERIALIZED (
+    SELECT * FROM seen
+     WHERE {is_sought_past} AND (:since IS NULL OR run_at_us >= CAST(:since AS INTEGER) * 1000000)
+       AND (:before IS NULL OR run_at_us < CAST(:before AS INTEGER) * 1000000)
+     ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)),
+ended AS (
+    SELECT id, run_at_us FROM (
+        SELECT id, run_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
+          FROM (SELECT id, run_at_us FROM prescient_future_job_run
+                 WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
+                   AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+                 ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
+     WHERE next_id IS NOT NULL)
+SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_number, failure_count, slot_at,
+       next_check_at, run_us, note, engine, tenant, cursor
+  FROM (SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
+               check_count + (outcome <> 'again') AS check_number, failure_count, slot_at, next_check_at,
+               run_us, note, engine, tenant, json_array(id) AS cursor, id
+          FROM found
+        UNION ALL
+        SELECT run_at_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               json_array(id), id
+          FROM ended)
+ ORDER BY entity_name IS NULL, id DESC
 
 -- name: deliveries
 -- Those that wait come first, at most :looks; then those that are over, the newest first, by an

@@ -18,7 +18,7 @@ CREATE VIEW prescient.pending AS
     SELECT f.next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
            f.priority, f.first_check_at, f.again_at, f.put_off_at,
            f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
-               AS is_paused, f.concurrency_key, f.tenant
+               AS is_paused, f.concurrency_key, f.tenant, f.bucket, f.id
       FROM generate_series(0, 63) b (bucket) JOIN prescient.future_job f ON f.bucket = b.bucket;
 COMMENT ON VIEW prescient.pending IS 'Checks that wait for their slot.';
 COMMENT ON COLUMN prescient.pending.next_check_at IS 'The slot in which the check is looked at next.';
@@ -35,6 +35,9 @@ COMMENT ON COLUMN prescient.pending.concurrency_key IS
     'Checks that share one are not run at the same moment; NULL: it shares none.';
 COMMENT ON COLUMN prescient.pending.tenant IS
     'Whose it is: tenants take turns at workers; NULL: its entity stands for it.';
+COMMENT ON COLUMN prescient.pending.bucket IS
+    'Which of the 64 parts of a slot: with next_check_at, priority and id the order of an index.';
+COMMENT ON COLUMN prescient.pending.id IS 'The number of this life of the check.';
 
 CREATE VIEW prescient.history AS
     SELECT h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome,
@@ -362,10 +365,12 @@ END $$;
 -- the order of these rows, as each would cost every settle. So the rows are looked for in spans of
 -- time, from now on backwards, each as long as the last ones were quick, until there are enough.
 -- What took longer than look_ms in all ends, and a last row says by its times how far back it has
--- looked; NULL: it never ends so. All statements here see what the caller's statement sees, with
--- its rights.
+-- looked; NULL: it never ends so. `after` is the cursor of a row, or of that last one, and only
+-- what comes behind it is looked for: [written, told, check_count, entity, key, job], as JSON, the
+-- times in microseconds. All statements here see what the caller's statement sees, with its rights.
 CREATE FUNCTION prescient.newest_rows(kind anyelement, entity text, key text, job text, ending text,
-                                      since timestamptz, before timestamptz, most bigint, look_ms integer)
+                                      since timestamptz, before timestamptz, most bigint, look_ms integer,
+                                      of_tenant text DEFAULT NULL, after text DEFAULT NULL)
     RETURNS SETOF anyelement
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
 SET enable_sort = on AS $$
@@ -379,6 +384,12 @@ DECLARE
                                      ELSE 'prescient.future_job_run' END;
     written CONSTANT text := CASE WHEN of_history THEN 'archived_at' ELSE 'recorded_at' END;
     told CONSTANT text := CASE WHEN of_history THEN 'ended_at' ELSE 'run_at' END;
+    -- the row that has the cursor; NULL: none, or it is where a look ended
+    last CONSTANT json := CASE WHEN after::json ->> 3 IS NOT NULL THEN after::json END;
+    last_written CONSTANT timestamptz := 'epoch'::timestamptz
+                                         + (after::json ->> 0)::bigint * interval '1 microsecond';
+    last_told CONSTANT timestamptz := 'epoch'::timestamptz
+                                      + (last ->> 1)::bigint * interval '1 microsecond';
     chosen text := format('FROM %s r WHERE r.%I >= $1 AND r.%I < $2', pg_typeof(kind), written, written)
         || CASE WHEN entity IS NULL THEN '' ELSE ' AND r.entity_name = $3' END
         || CASE WHEN key IS NULL THEN ''
@@ -390,16 +401,21 @@ DECLARE
                 WHEN ending = 'amiss' THEN ' AND r.outcome <> ALL (''{done,resolved}'')'
                 ELSE ' AND r.outcome = $6' END
         || CASE WHEN since IS NULL THEN '' ELSE format(' AND r.%I >= $7', told) END
-        || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END;
+        || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END
+        || CASE WHEN of_tenant IS NULL THEN '' ELSE ' AND r.tenant = $10' END
+        || CASE WHEN last IS NULL THEN ''
+                ELSE format(' AND (r.%I, r.%I, r.check_count, r.entity_name, r.entity_key, r.job_exec)'
+                            ' < ($11, $12, $13, $14, $15, $16)', written, told) END;
     counting CONSTANT text := format('SELECT count(*) FROM (SELECT %s LIMIT $9) few', chosen);
-    sorting CONSTANT text := format('SELECT r.* %s ORDER BY r.%I DESC, %s r.entity_name, r.entity_key, '
-                                    'r.job_exec LIMIT $9', chosen, written,
-                                    CASE WHEN of_history THEN '' ELSE
-                                        'r.run_at DESC, r.check_count DESC,' END);
+    sorting CONSTANT text := format('SELECT r.* %s ORDER BY r.%I DESC, r.%I DESC, r.check_count DESC, '
+                                    'r.entity_name DESC, r.entity_key DESC, r.job_exec DESC LIMIT $9', chosen,
+                                    written, told);
     oldest CONSTANT timestamptz := (SELECT min(right(c.relname, 8))::date::timestamp AT TIME ZONE 'UTC'
                                       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                                       WHERE i.inhparent = parent);
-    high timestamptz := 'infinity';             -- the span that comes next ends before this moment
+    -- the span that comes next ends before this moment
+    high timestamptz := coalesce(last_written + CASE WHEN last IS NULL THEN interval '0'
+                                                     ELSE interval '1 microsecond' END, 'infinity');
     low timestamptz;
     width interval := '1 second';
     span_begun timestamptz;
@@ -408,20 +424,23 @@ DECLARE
 BEGIN
     IF wanted > 1000000 THEN
         RETURN QUERY EXECUTE sorting USING '-infinity'::timestamptz, high, entity, key,
-            job, ending, since, before, wanted;
+            job, ending, since, before, wanted, of_tenant, last_written, last_told,
+            (last ->> 2)::integer, last ->> 3, last ->> 4, last ->> 5;
         RETURN;
     END IF;
     WHILE wanted > 0 AND high > oldest LOOP
         span_begun := clock_timestamp();
         low := CASE WHEN high = 'infinity' THEN begun ELSE high END - width;
         low := CASE WHEN low < before AND before < high THEN before ELSE low END;
-        EXECUTE counting INTO n USING low, high, entity, key, job, ending, since, before, many + 1;
+        EXECUTE counting INTO n USING low, high, entity, key, job, ending, since, before, many + 1, of_tenant,
+            last_written, last_told, (last ->> 2)::integer, last ->> 3, last ->> 4, last ->> 5;
         IF n > many AND high < 'infinity' AND high - low > interval '1 millisecond' THEN
             width := (high - low) / 8;
             CONTINUE;
         END IF;
         IF n > 0 THEN
-            RETURN QUERY EXECUTE sorting USING low, high, entity, key, job, ending, since, before, wanted;
+            RETURN QUERY EXECUTE sorting USING low, high, entity, key, job, ending, since, before, wanted,
+                of_tenant, last_written, last_told, (last ->> 2)::integer, last ->> 3, last ->> 4, last ->> 5;
             GET DIAGNOSTICS n = ROW_COUNT;
             wanted := wanted - n;
         END IF;

@@ -12,7 +12,7 @@
 CREATE VIEW prescient_pending AS
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
        first_check_at, again_at, put_off_at, next_check_at >= 221845392000 AS is_paused, concurrency_key,
-       tenant
+       tenant, bucket, id
   FROM prescient_future_job WHERE bucket = 0;
 
 -- The checks that are over. guard: the guard that ended it; NULL: none did. check_number: the

@@ -1,0 +1,197 @@
+/* parameters.c - see parameters.h. */
+#include "parameters.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../base/moment.h"
+#include "../base/utf8.h"
+#include "../view/item.h"
+
+/* ---- names ---- */
+
+static bool is_of_query(enum parameter_source source)
+{
+    return source == PARAMETER_TEXT || source == PARAMETER_WORD || source == PARAMETER_MOMENT ||
+           source == PARAMETER_BEHIND || source == PARAMETER_DAY || source == PARAMETER_FROM ||
+           source == PARAMETER_BARE;
+}
+
+static bool has(const char **names, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (!strcmp(names[i], name))
+            return true;
+    return false;
+}
+
+int parameters_name(const struct parameter *parameters, int n, const char **names, int named)
+{
+    for (int i = 0; i < n; i++) {
+        const struct parameter *p = &parameters[i];
+        if (is_of_query(p->source) && !has(names, named, p->name))
+            names[named++] = p->name;
+    }
+    names[named] = NULL;
+    return named;
+}
+
+/* ---- values ---- */
+
+int parameters_read_limit(struct asking *a)
+{
+    const char *text = query_value(&a->query, "limit");
+    char *end;
+    a->limit = PARAMETERS_LIMIT;
+    if (!text)
+        return 0;
+    a->limit = strtoll(text, &end, 10);
+    if (end == text || *end || a->limit < 1 || a->limit > PARAMETERS_LIMIT_MAX)
+        return err_set(&a->err, ERR_INPUT, "limit: found '%.*s', expected a number from 1 to %d",
+                       UTF8_SHOWN(text), PARAMETERS_LIMIT_MAX);
+    return 0;
+}
+
+static int number(struct asking *a, int64_t n, const char **out)
+{
+    *out = arena_printf(a->desk->arena, "%" PRId64, n);
+    return *out ? 0 : err_set(&a->err, ERR_NOMEM, "out of memory");
+}
+
+static int read_now(struct asking *a)
+{
+    struct store_hello hello = STORE_HELLO_INIT;
+    if (a->now)
+        return 0;
+    int rc = store_do(a->desk->store, &hello.call);
+    a->now = hello.now_us / 1000000;
+    a->err = hello.call.err;
+    return rc;
+}
+
+static int read_moment(struct asking *a, const struct parameter *p, const char **out)
+{
+    const char *text = query_value(&a->query, p->name);
+    struct err why;
+    int64_t at;
+    if (!text && p->source == PARAMETER_DAY)
+        text = "-1d";
+    *out = NULL;
+    int rc = text ? read_now(a) : 0;
+    if (!text || rc < 0)
+        return rc;
+    rc = moment_parse(text, a->now, &at, &why);
+    if (rc < 0)
+        return err_set(&a->err, rc, "%s: %s", p->name, why.text);
+    at += p->source == PARAMETER_BEHIND;
+    return number(a, at, out);
+}
+
+static int read_from(struct asking *a, const struct parameter *p, const char **out)
+{
+    int rc = read_moment(a, p, out);
+    if (rc < 0 || !a->after)
+        return rc;
+    return number(a, strtoll(a->after, NULL, 10) + 1, out);
+}
+
+static int read_word(struct asking *a, const struct parameter *p, const char **out)
+{
+    char expected[256] = "";
+    *out = query_value(&a->query, p->name);
+    for (int i = 0; p->words[i]; i++) {
+        if (!*out || !strcmp(p->words[i], *out))
+            return 0;
+        size_t len = strlen(expected);
+        snprintf(expected + len, sizeof expected - len, "%s%s", i ? ", " : "", p->words[i]);
+    }
+    return err_set(&a->err, ERR_INPUT, "%s: found '%.*s', expected one of %s", p->name, UTF8_SHOWN(*out),
+                   expected);
+}
+
+static int read_bare(struct asking *a, const struct parameter *p, const char **out)
+{
+    const char *text = query_value(&a->query, p->name);
+    if (text && strcmp(text, "1") != 0 && strcmp(text, "0") != 0)
+        return err_set(&a->err, ERR_INPUT, "%s: found '%.*s', expected 1 or 0", p->name, UTF8_SHOWN(text));
+    a->with_payload = text && *text == '1';
+    *out = a->with_payload ? NULL : "1";
+    return 0;
+}
+
+/* A request counts as many checks, in all its slots, as it may look at. */
+static int counted(struct asking *a, const char **out)
+{
+    enum { LEAST = 1000 };
+    int64_t share = PARAMETERS_LOOKS / a->limit;
+    return number(a, share < LEAST ? LEAST : share, out);
+}
+
+static int read_one(struct asking *a, const struct parameter *p, const char **out)
+{
+    switch (p->source) {
+    case PARAMETER_NOTHING: *out = NULL; return 0;
+    case PARAMETER_FIXED: *out = p->name; return 0;
+    case PARAMETER_TEXT: *out = query_value(&a->query, p->name); return 0;
+    case PARAMETER_WORD: return read_word(a, p, out);
+    case PARAMETER_MOMENT:
+    case PARAMETER_DAY:
+    case PARAMETER_BEHIND: return read_moment(a, p, out);
+    case PARAMETER_FROM: return read_from(a, p, out);
+    case PARAMETER_AFTER: *out = a->after; return 0;
+    case PARAMETER_BARE: return read_bare(a, p, out);
+    case PARAMETER_MOST: return number(a, a->limit + 1, out);
+    case PARAMETER_LOOKS: return number(a, PARAMETERS_LOOKS, out);
+    case PARAMETER_LOOK_MS: return number(a, PARAMETERS_LOOK_MS, out);
+    case PARAMETER_COUNTED: return counted(a, out);
+    }
+    return 0;
+}
+
+int parameters_read(struct asking *a, const struct parameter *parameters, int n, const char **out)
+{
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < n; i++)
+        rc = read_one(a, &parameters[i], &out[i]);
+    return rc;
+}
+
+/* ---- the report ---- */
+
+static void leave_out_payloads(const struct asking *a, struct store_rows *rows)
+{
+    if (a->with_payload)
+        return;
+    item_leave_out(rows, "payload");
+    item_leave_out(rows, "data");
+}
+
+int parameters_run(struct asking *a, const char *report, const char *const *params, int n,
+                   struct store_rows *out)
+{
+    struct store_report call = STORE_REPORT_INIT;
+    call.name = report;
+    call.params = params;
+    call.nparams = n;
+    call.arena = a->desk->arena;
+    int rc = store_do(a->desk->store, &call.call);
+    a->err = call.call.err;
+    if (rc == 0 && call.left_out && a->with_payload)
+        return err_set(&a->err, ERR_DENIED,
+                       "the server's user of the database may not read payloads; ask without payload=1");
+    *out = call.rows;
+    if (rc == 0)
+        leave_out_payloads(a, out);
+    return rc;
+}
+
+void parameters_refuse(struct asking *a, int rc, struct answer *answer)
+{
+    if (rc == ERR_INPUT)
+        desk_refuse(a->desk, answer, PROBLEM_BAD_REQUEST, problem_new(PROBLEM_BAD_REQUEST, a->err.text));
+    else if (rc == ERR_DENIED)
+        desk_refuse(a->desk, answer, PROBLEM_NOT_ALLOWED, problem_new(PROBLEM_NOT_ALLOWED, a->err.text));
+    else
+        desk_failed(a->desk, answer, &a->err);
+}

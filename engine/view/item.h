@@ -1,0 +1,15 @@
+/* item.h - rows of a report as other programs get them over HTTP: with the names of the API, and
+ * without columns that are not for them. */
+#ifndef PRESCIENT_ITEM_H
+#define PRESCIENT_ITEM_H
+
+#include "rows.h"
+
+/* Gives the columns of the rows the names that the API has: entity_name is entity, as in a POST. */
+void item_rename(struct store_rows *rows);
+/* Leaves a column out; nothing happens where there is none of that name. */
+void item_leave_out(struct store_rows *rows, const char *column);
+/* Rows as an array of objects. The caller's to decref; NULL when out of memory. */
+json_t *item_array(const struct store_rows *rows);
+
+#endif
