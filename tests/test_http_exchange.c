@@ -7,7 +7,7 @@
 
 static const struct question asked[] = {
     { .route = 3, .query = "a=b", .key = NULL, .body = "{}", .body_len = 2 },
-    { .route = 0, .query = "", .key = "u-1", .body = "a\0b", .body_len = 3 },
+    { .route = 0, .query = "", .key = "u-1", .body = "a\0b", .body_len = 3, .line = 100001 },
     { .route = 7, .query = "x", .key = "", .body = "", .body_len = 0 },
 };
 enum { ASKED = sizeof asked / sizeof *asked };
@@ -29,7 +29,7 @@ static bool is_same_text(const char *a, const char *b)
 static bool is_same(const struct question *a, const struct question *b)
 {
     return a->route == b->route && is_same_text(a->query, b->query) && is_same_text(a->key, b->key) &&
-           a->body_len == b->body_len && !memcmp(a->body, b->body, a->body_len);
+           a->line == b->line && a->body_len == b->body_len && !memcmp(a->body, b->body, a->body_len);
 }
 
 static void questions_come_out_as_they_were(void)

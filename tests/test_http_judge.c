@@ -85,12 +85,58 @@ static void what_takes_no_body_refuses_one(void)
     CU_ASSERT(v.route < 0 && v.problem == PROBLEM_BAD_REQUEST);
 }
 
+static struct verdict_of_head judge_post(const char *version, const char *headers)
+{
+    char text[512];
+    struct request r;
+    snprintf(text, sizeof text, "POST /v1/checks HTTP/%s\r\nHost: localhost\r\n%s\r\n", version, headers);
+    request_init(&r);
+    request_feed(&r, text, strlen(text));
+    CU_ASSERT_FATAL(r.state == REQUEST_HEAD_READ);
+    struct verdict_of_head v = judge_head(&rules, &r);
+    request_free(&r);
+    return v;
+}
+
+#define LINES "Content-Type: application/x-ndjson\r\n"
+
+static void what_the_body_is_decides_who_takes_it(void)
+{
+    struct verdict_of_head one = judge_post("1.1", "Content-Type: application/json\r\nContent-Length: 2\r\n");
+    struct verdict_of_head lines = judge_post("1.1", LINES "Content-Length: 2\r\n");
+    CU_ASSERT_FATAL(one.route >= 0 && lines.route >= 0);
+    CU_ASSERT(!route_table[one.route].streams && route_table[lines.route].streams);
+    struct verdict_of_head none = judge_post("1.1", "Content-Type: application/jsonl\r\n");
+    CU_ASSERT(none.route < 0 && none.problem == PROBLEM_CONTENT_TYPE);
+    CU_ASSERT(judge_post("1.1", "").problem == PROBLEM_CONTENT_TYPE);
+    CU_ASSERT(judge_post("1.1", LINES "Content-Encoding: gzip\r\n").problem == PROBLEM_CONTENT_TYPE);
+    CU_ASSERT_STRING_EQUAL(judge(&rules, "PUT /v1/checks", "Host: localhost\r\n").allow, "POST, GET, HEAD");
+}
+
+static void each_kind_of_body_has_its_bound(void)
+{
+    static const char json[] = "Content-Type: application/json\r\nContent-Length: 9000000\r\n";
+    CU_ASSERT(judge_post("1.1", json).problem == PROBLEM_TOO_LARGE);
+    CU_ASSERT(judge_post("1.1", LINES "Content-Length: 9000000\r\n").route >= 0);
+    CU_ASSERT(judge_post("1.1", LINES "Content-Length: 99000000000\r\n").problem == PROBLEM_TOO_LARGE);
+}
+
+static void lines_are_for_clients_that_see_where_an_answer_ends(void)
+{
+    CU_ASSERT(judge_post("1.1", LINES "Transfer-Encoding: chunked\r\n").route >= 0);
+    CU_ASSERT(judge_post("1.0", LINES "Content-Length: 2\r\n").problem == PROBLEM_BAD_REQUEST);
+    CU_ASSERT(judge_post("1.1", LINES "Idempotency-Key: a\r\n").problem == PROBLEM_BAD_REQUEST);
+}
+
 static const struct test tests[] = {
     TEST(a_name_that_leads_here_is_not_ours_for_that),
     TEST(paths_are_compared_as_they_are),
     TEST(all_is_below_the_base_path),
     TEST(another_method_is_told_which_there_are),
     TEST(what_takes_no_body_refuses_one),
+    TEST(what_the_body_is_decides_who_takes_it),
+    TEST(each_kind_of_body_has_its_bound),
+    TEST(lines_are_for_clients_that_see_where_an_answer_ends),
     { 0 }
 };
 

@@ -59,11 +59,23 @@ bool bytes_printf(struct bytes *b, const char *fmt, ...)
     return true;
 }
 
+/* Where the system does not make it smaller, it stays as it is. */
+static void give_back(struct bytes *b)
+{
+    size_t room = b->len > KEPT ? b->len : KEPT;
+    char *data = b->room / 4 > room ? realloc(b->data, room) : NULL;
+    if (!data)
+        return;
+    b->data = data;
+    b->room = room;
+}
+
 void bytes_take(struct bytes *b, size_t len)
 {
     if (len < b->len) {
         memmove(b->data, b->data + len, b->len - len);
         b->len -= len;
+        give_back(b);
         return;
     }
     b->len = 0;

@@ -20,7 +20,8 @@ bool bytes_printf(struct bytes *b, const char *fmt, ...) __attribute__((format(p
  * memory. */
 char *bytes_reserve(struct bytes *b, size_t more);
 
-/* Takes the first ones away. What is empty then, and has become large, gives its memory back. */
+/* Takes the first ones away. What has become large, and is empty or small then, gives its memory
+ * back. */
 void bytes_take(struct bytes *b, size_t len);
 
 void bytes_free(struct bytes *b);   /* it is empty then, and may be used again */

@@ -39,6 +39,7 @@ void backends_init(struct backends *b, const struct backends_options *options)
     *b = (struct backends){ .o = *options };
     b->reads.end = &b->reads.first;
     b->writes.end = &b->writes.first;
+    b->streams.end = &b->streams.first;
     for (int i = 0; i < BACKENDS; i++) {
         b->all[i].all = b;
         b->all[i].sock = -1;
@@ -215,14 +216,27 @@ void backends_end(struct backends *b)
 
 /* ---- what waits ---- */
 
-static struct waiting *queue_of(struct backends *b, bool writes)
+static struct waiting *queue_of(struct backends *b, const struct route *route)
 {
-    return writes ? &b->writes : &b->reads;
+    if (route->streams)
+        return &b->streams;
+    return route->writes ? &b->writes : &b->reads;
+}
+
+/* Where both wait, each has its turn: a single question waits for a thousand lines at most, however
+ * many streams there are. */
+static struct waiting *next_of(struct backend_process *p)
+{
+    struct backends *b = p->all;
+    if (!p->writes)
+        return &b->reads;
+    p->streamed = b->streams.first && (!b->writes.first || !p->streamed);
+    return p->streamed ? &b->streams : &b->writes;
 }
 
 void backends_ask(struct backends *b, struct connection *c)
 {
-    struct waiting *w = queue_of(b, route_table[c->route].writes);
+    struct waiting *w = queue_of(b, &route_table[c->route]);
     connection_wait(c);
     c->next_waiting = NULL;
     *w->end = c;
@@ -253,6 +267,7 @@ void backends_forget(struct backends *b, const struct connection *c)
 {
     drop(&b->reads, c);
     drop(&b->writes, c);
+    drop(&b->streams, c);
     for (int i = 0; i < BACKENDS; i++)
         for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++)
             if (b->all[i].asked[k] == c)
@@ -271,9 +286,30 @@ static void refuse_old(struct backends *b, struct waiting *w)
 
 /* ---- asking ---- */
 
-static bool put_question(struct backend_process *p, const struct connection *c)
+/* Its lines stay in the message alone. */
+static bool put_lines(struct backend_process *p, struct connection *c)
+{
+    struct stream *s = &c->stream;
+    struct request *r = &c->request;
+    int n;
+    connection_fill(c);
+    size_t len = stream_next_len(s, r, &n);
+    bool fits = exchange_put_question(&p->out.bytes, &(struct question){
+        .route = (uint32_t)c->route,
+        .query = r->query,
+        .body = r->body.data,
+        .body_len = (uint32_t)len,
+        .line = (uint32_t)s->answered + 1,
+    });
+    stream_ask(s, r);
+    return fits;
+}
+
+static bool put_question(struct backend_process *p, struct connection *c)
 {
     const struct request *r = &c->request;
+    if (c->stream.is_on)
+        return put_lines(p, c);
     return exchange_put_question(&p->out.bytes, &(struct question){
         .route = (uint32_t)c->route,
         .query = r->query,
@@ -400,8 +436,8 @@ static bool ask_all(struct backends *b)
     bool was_asked = false;
     for (int i = 0; i < BACKENDS; i++) {
         struct backend_process *p = &b->all[i];
-        struct waiting *w = queue_of(b, p->writes);
-        if (p->sock < 0 || p->nasked || !w->first)
+        struct waiting *w = p->sock < 0 || p->nasked ? NULL : next_of(p);
+        if (!w || !w->first)
             continue;
         ask(p, w);
         write_out(p);
@@ -414,6 +450,7 @@ void backends_turn(struct backends *b)
 {
     refuse_old(b, &b->reads);
     refuse_old(b, &b->writes);
+    refuse_old(b, &b->streams);
     for (int i = 0; i < BACKENDS; i++)
         look_after(&b->all[i]);
     /* what was refused may have made room for what came behind it */

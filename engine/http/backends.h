@@ -32,6 +32,7 @@ struct backend_process {
     pid_t pid;                      /* 0: it does not run */
     int sock;
     bool writes;
+    bool streamed;                  /* what it was asked last was lines of a stream */
     struct bytes in;
     struct outgoing out;
     uint32_t wants;                 /* EPOLLIN, EPOLLOUT: as epoll knows it */
@@ -48,7 +49,7 @@ struct waiting { struct connection *first, **end; };
 struct backends {
     struct backends_options o;
     struct backend_process all[BACKENDS];
-    struct waiting reads, writes;   /* questions that nobody has been asked yet */
+    struct waiting reads, writes, streams;      /* questions that nobody has been asked yet */
 };
 
 void backends_init(struct backends *b, const struct backends_options *options);

@@ -119,23 +119,22 @@ static bool add_date(struct connection *c)
 /* False: there is no memory for all of it. */
 static bool add_head(struct connection *c, const struct answer *a, const char *headers)
 {
-    char retry[40] = "";
+    char retry[40] = "", length[60] = "Transfer-Encoding: chunked\r\n";
     const char *closes = c->closes ? "Connection: close\r\n" : "";
     if (a->retry_after_s)
         snprintf(retry, sizeof retry, "Retry-After: %d\r\n", a->retry_after_s);
+    if (!c->stream.has_begun)
+        snprintf(length, sizeof length, "Content-Length: %" PRIu32 "\r\n", a->body_len);
     struct bytes *out = &c->out.bytes;
     return bytes_printf(out, "HTTP/1.1 %d %s\r\n", a->status, reason_of(a->status)) && add_date(c) &&
-           bytes_printf(out, "Content-Type: %s\r\nContent-Length: %" PRIu32 "\r\n", contents[a->content],
-                        a->body_len) &&
+           bytes_printf(out, "Content-Type: %s\r\n%s", contents[a->content], length) &&
            bytes_printf(out, "%s%s%s%s\r\n", retry, closes, always, headers);
 }
 
-void connection_answer(struct connection *c, const struct answer *answer, const char *headers)
+static bool add_whole(struct connection *c, const struct answer *answer, const char *headers)
 {
     struct request *r = &c->request;
     bool has_head = r->state != REQUEST_HEAD && r->state != REQUEST_BAD;
-    if (c->state == CONNECTION_OVER)
-        return;
     if (r->state == REQUEST_HEAD_READ && !r->has_body)
         request_go_on(r);
     /* what else of a body comes is not read */
@@ -143,6 +142,34 @@ void connection_answer(struct connection *c, const struct answer *answer, const 
     bool fits = add_head(c, answer, headers);
     if (fits && !(has_head && r->method == HTTP_HEAD))
         fits = bytes_add(&c->out.bytes, answer->body, answer->body_len);
+    return fits;
+}
+
+/* An empty chunk would be the end. */
+static bool add_chunk(struct connection *c, const char *data, size_t len)
+{
+    struct bytes *out = &c->out.bytes;
+    return !len || (bytes_printf(out, "%zx\r\n", len) && bytes_add(out, data, len) &&
+                    bytes_add_text(out, "\r\n"));
+}
+
+/* A stream that ends with a problem has no last chunk: so each client sees that something is
+ * missing. */
+static bool add_lines(struct connection *c, const struct answer *answer)
+{
+    struct stream *s = &c->stream;
+    bool begins = !s->has_begun, is_good = answer->content == CONTENT_NDJSON;
+    s->has_begun = true;
+    s->is_over = !is_good;
+    if (begins)
+        c->closes = !c->request.keeps_alive || c->host->is_ending;
+    c->closes = c->closes || !is_good;
+    stream_answered(s);
+    return (!begins || add_head(c, answer, "")) && add_chunk(c, answer->body, answer->body_len);
+}
+
+static void begin_to_write(struct connection *c, bool fits)
+{
     if (!fits) {
         give_up(c);                 /* half an answer is worse than none */
         return;
@@ -150,6 +177,25 @@ void connection_answer(struct connection *c, const struct answer *answer, const 
     c->state = CONNECTION_WRITES;
     c->progress = 0;
     set_alarm(c, STRIDE_US);
+}
+
+void connection_answer(struct connection *c, const struct answer *answer, const char *headers)
+{
+    bool is_part = c->stream.has_begun || (c->stream.is_on && answer->content == CONTENT_NDJSON);
+    if (c->state == CONNECTION_OVER)
+        return;
+    if (is_part)
+        begin_to_write(c, add_lines(c, answer));
+    else
+        begin_to_write(c, add_whole(c, answer, headers));
+}
+
+static void end_stream(struct connection *c)
+{
+    static const struct answer nothing = { .status = 200, .content = CONTENT_NDJSON, .body = "" };
+    bool fits = add_lines(c, &nothing) && bytes_add_text(&c->out.bytes, "0\r\n\r\n");
+    c->stream.is_over = true;
+    begin_to_write(c, fits);
 }
 
 void connection_refuse(struct connection *c, enum problem_type type, const char *headers, const char *fmt,
@@ -160,7 +206,10 @@ void connection_refuse(struct connection *c, enum problem_type type, const char 
     va_start(ap, fmt);
     vsnprintf(detail, sizeof detail, fmt, ap);
     va_end(ap);
-    char *body = problem_text(problem_new(type, detail));
+    json_t *problem = problem_new(type, detail);
+    if (problem && c->stream.is_on)
+        stream_tell(problem, c->stream.answered);
+    char *body = problem_text(problem);
     struct answer answer = { .status = (uint16_t)problem_status(type), .content = CONTENT_PROBLEM,
                              .retry_after_s = problem_retry_s(type) };
     answer.body = body ? body : "";
@@ -212,11 +261,40 @@ static bool is_too_large(const struct connection *c)
     return (r->state == REQUEST_BODY || r->state == REQUEST_COMPLETE) && r->body_come > c->body_max;
 }
 
+static const struct { enum problem_type type; const char *detail;
+} ends[] = {
+    [STREAM_IS_CUT] = { PROBLEM_BAD_REQUEST, "the body ends in the middle; send what is missing again" },
+    [STREAM_IS_TOO_LONG] = { PROBLEM_TOO_LARGE, "the body has more than 100000 lines; send the others in "
+                                                "another request" },
+    [STREAM_STOPS] = { PROBLEM_AWAY, "the server is about to end; send the lines that follow again" },
+};
+
+/* Nothing of it is asked or on its way. */
+static void stream_goes_on(struct connection *c)
+{
+    enum stream_step step = stream_step(&c->stream, &c->request, c->is_at_end, c->host->is_ending);
+    if (step == STREAM_ASKS) {
+        c->host->take_request(c->host->ctx, c);
+    } else if (step == STREAM_ENDS) {
+        end_stream(c);
+    } else if (step == STREAM_IS_BAD) {
+        connection_refuse(c, c->request.problem, "", "%s", c->request.detail);
+    } else if (step != STREAM_READS) {
+        connection_refuse(c, ends[step].type, "", "%s", ends[step].detail);
+    } else if (c->state != CONNECTION_READS) {
+        c->state = CONNECTION_READS;
+        outgoing_free(&c->out);         /* it is empty; a slow one holds no more than its line */
+        set_alarm(c, STRIDE_US);        /* for one line, so that no client needs to be quick */
+    }
+}
+
 /* What the request has become by what was read of it. */
 static void judge(struct connection *c)
 {
     const struct request *r = &c->request;
-    if (r->state == REQUEST_BAD)
+    if (c->stream.is_on)
+        stream_goes_on(c);
+    else if (r->state == REQUEST_BAD)
         connection_refuse(c, r->problem, "", "%s", r->detail);
     else if (is_too_large(c))
         connection_refuse(c, PROBLEM_TOO_LARGE, "", "the body has more than %zu bytes", c->body_max);
@@ -227,11 +305,26 @@ static void judge(struct connection *c)
 }
 
 /* Feeds the request what has been read: it takes all of that, or ends in another state. */
+static void feed(struct connection *c)
+{
+    struct request *r = &c->request;
+    size_t used = request_feed(r, c->in.data, c->in.len);
+    while (c->stream.is_on && r->state == REQUEST_BODY && used < c->in.len)
+        used += request_feed(r, c->in.data + used, c->in.len - used);
+    bytes_take(&c->in, used);
+    if (!c->stream.is_on)
+        return;
+    if (!stream_look(&c->stream, r))
+        give_up(c);
+    if (!c->in.len)
+        bytes_free(&c->in);
+}
+
 static void read_request(struct connection *c)
 {
     struct request *r = &c->request;
     bool was_begun = request_is_cut(r);
-    bytes_take(&c->in, request_feed(r, c->in.data, c->in.len));
+    feed(c);
     if (!was_begun && r->state == REQUEST_HEAD && request_is_cut(r))
         set_alarm(c, HEAD_US);
     if (r->state == REQUEST_HEAD_READ)
@@ -259,6 +352,21 @@ static void read_in(struct connection *c)
         c->in.len += (size_t)n;
 }
 
+/* An end that is met here is seen behind the lines that have come. */
+void connection_fill(struct connection *c)
+{
+    enum { PIECES_MOST = 2 * STREAM_TOGETHER_BYTES / PIECE };
+    ssize_t n = 1;
+    for (int i = 0; i < PIECES_MOST && n > 0 && stream_has_room(&c->stream, &c->request); i++) {
+        char *to = c->is_at_end || c->host->is_ending ? NULL : bytes_reserve(&c->in, PIECE);
+        n = to ? read(c->fd, to, PIECE) : -1;
+        c->is_at_end = c->is_at_end || (to && n == 0);
+        c->in.len += n > 0 ? (size_t)n : 0;
+        if (n > 0)
+            feed(c);
+    }
+}
+
 /* What comes now is not looked at. */
 static void drain(struct connection *c)
 {
@@ -273,6 +381,7 @@ static void drain(struct connection *c)
 static void go_on(struct connection *c)
 {
     request_renew(&c->request);
+    c->stream = (struct stream){ 0 };
     c->route = -1;
     c->state = CONNECTION_READS;
     c->since_us = now_us(c);
@@ -282,6 +391,10 @@ static void go_on(struct connection *c)
 static void answer_is_written(struct connection *c)
 {
     bool is_last = c->closes || (c->host->is_ending && !c->in.len);
+    if (c->stream.has_begun && !c->stream.is_over) {
+        stream_goes_on(c);
+        return;
+    }
     if (!is_last) {
         go_on(c);
         return;
@@ -351,7 +464,9 @@ void connection_turn(struct connection *c, bool readable, bool is_gone)
         if (c->state != CONNECTION_OVER)
             write_out(c);
     } while (c->state == CONNECTION_READS && c->in.len);
-    if (c->state == CONNECTION_READS && c->is_at_end)
+    if (c->state == CONNECTION_READS && c->stream.is_on)
+        stream_goes_on(c);              /* all that it has sent, or this server, may have ended */
+    else if (c->state == CONNECTION_READS && c->is_at_end)
         give_up(c);
     if (c->state != CONNECTION_OVER)
         watch(c);

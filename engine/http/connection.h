@@ -11,6 +11,7 @@
 #include "exchange.h"
 #include "outgoing.h"
 #include "request.h"
+#include "stream.h"
 
 enum connection_state {
     CONNECTION_READS,   /* a request, or the next one */
@@ -27,10 +28,11 @@ struct connection_host {
     const struct clock *clock;
     struct agenda *agenda;
     int epoll;
-    /* The head of a request has come. Sets `body_max`. False: it has been answered. */
+    /* The head of a request has come. Sets `body_max`, and begins its stream if its body is lines.
+     * False: it has been answered. */
     bool (*take_head)(void *ctx, struct connection *c);
-    /* All of a request has come. It has been answered when this returns, or waits
-     * (connection_wait). */
+    /* All of a request has come, or some lines of a stream. It has been answered when this returns,
+     * or waits (connection_wait). */
     void (*take_request)(void *ctx, struct connection *c);
     bool is_ending;                 /* it closes each connection behind its answer */
     void *ctx;
@@ -49,6 +51,7 @@ struct connection {
     struct alarm alarm;             /* when the state has lasted long enough */
     uint64_t progress;              /* bytes of the body or of the answer that had gone by then */
     size_t body_max;                /* of its request */
+    struct stream stream;           /* it is one */
     /* the server's */
     int route;                      /* of the request; -1: none */
     int64_t since_us;               /* when it was opened, was answered last, or began to wait */
@@ -68,8 +71,12 @@ void connection_is_late(struct connection *c);
 
 void connection_wait(struct connection *c);
 
+/* A stream that waits is asked about now: reads what the client has sent by now for that. */
+void connection_fill(struct connection *c);
+
 /* The answer to its request; goes on with what the client has sent behind it. `headers`: further
- * lines, or "". */
+ * lines, or "". Of a stream, CONTENT_NDJSON has the answers to the lines that were asked about; any
+ * other answer ends it. */
 void connection_answer(struct connection *c, const struct answer *answer, const char *headers);
 void connection_refuse(struct connection *c, enum problem_type type, const char *headers, const char *fmt,
                        ...) __attribute__((format(printf, 4, 5)));

@@ -22,6 +22,7 @@ struct question {
     const char *key;                /* the header Idempotency-Key; NULL: none */
     const char *body;               /* of `body_len` bytes; not ended by a NUL */
     uint32_t body_len;
+    uint32_t line;                  /* of a body of lines, the number of the first; else 0 */
 };
 
 enum content { CONTENT_JSON, CONTENT_PROBLEM, CONTENT_NDJSON, CONTENT_TEXT, CONTENTS };

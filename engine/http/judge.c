@@ -109,23 +109,31 @@ static bool find_route(struct verdict_of_head *v, const struct judge_rules *rule
 
 /* ---- body ---- */
 
-/* "application/json; charset=utf-8" is "application/json". */
-static bool is_type(const char *header, const char *type)
-{
-    size_t len = strlen(type);
-    return !strncasecmp(header, type, len) && (!header[len] || strchr("; \t", header[len]));
-}
-
+/* What the body is decides which of several routes takes it. */
 static bool check_type(struct verdict_of_head *v, const struct route *route, const struct request *r)
 {
     const char *type = r->headers[REQUEST_CONTENT_TYPE], *encoding = r->headers[REQUEST_CONTENT_ENCODING];
+    int of_type = route_of_type(v->route, type ? type : "");
     if (encoding)
         return refuse(v, PROBLEM_CONTENT_TYPE, "no Content-Encoding is read here, found \"%.*s\"",
                       UTF8_SHOWN(encoding));
-    if (type && is_type(type, route->content_type))
+    if (of_type >= 0) {
+        v->route = of_type;
         return true;
+    }
     return refuse(v, PROBLEM_CONTENT_TYPE, "expected Content-Type: %s, found \"%.*s\"", route->content_type,
                   UTF8_SHOWN(type ? type : ""));
+}
+
+static bool check_stream(struct verdict_of_head *v, const struct request *r)
+{
+    if (r->headers[REQUEST_IDEMPOTENCY_KEY])
+        return refuse(v, PROBLEM_BAD_REQUEST,
+                      "the header Idempotency-Key is for one check; give each line a uniqid");
+    if (r->parser.http_minor == 0)
+        return refuse(v, PROBLEM_BAD_REQUEST, "HTTP/1.0 has no chunks, so that an answer that is cut off "
+                                              "would look complete; send lines with HTTP/1.1");
+    return true;
 }
 
 static bool check_body(struct verdict_of_head *v, const struct route *route, const struct request *r)
@@ -134,10 +142,13 @@ static bool check_body(struct verdict_of_head *v, const struct route *route, con
         return refuse(v, PROBLEM_BAD_REQUEST, "%s takes no body", route->path);
     if (!route->content_type)
         return true;
+    if (!check_type(v, route, r))
+        return false;
+    route = &route_table[v->route];
     if (r->body_length > route->body_max)
         return refuse(v, PROBLEM_TOO_LARGE, "the body has %llu bytes, expected at most %zu",
                       (unsigned long long)r->body_length, route->body_max);
-    return check_type(v, route, r);
+    return !route->streams || check_stream(v, r);
 }
 
 struct verdict_of_head judge_head(const struct judge_rules *rules, const struct request *r)

@@ -2,6 +2,7 @@
 #include "route.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "asked_events.h"
 #include "asked_jobs.h"
@@ -10,13 +11,17 @@
 #include "lists.h"
 #include "looks.h"
 #include "post.h"
+#include "post_lines.h"
 #include "ready.h"
+#include "stream.h"
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", .answer = NULL },
     { HTTP_GET, "/readiness", .answer = ready_answer },
     { HTTP_POST, "/v1/checks", .writes = true, .takes_many = true, .content_type = "application/json",
       .body_max = 8 * 1024 * 1024, .answer = post_answer },
+    { HTTP_POST, "/v1/checks", .writes = true, .streams = true, .content_type = "application/x-ndjson",
+      .body_max = STREAM_BODY_MAX, .answer = post_lines_answer },
     { HTTP_GET, "/v1/checks", .answer = lists_answer },
     { HTTP_GET, "/v1/history", .answer = lists_answer },
     { HTTP_GET, "/v1/runs", .answer = lists_answer },
@@ -49,6 +54,26 @@ int route_find(enum http_method method, const char *path, bool *is_path)
     return -1;
 }
 
+static bool is_beside(const struct route *a, const struct route *b)
+{
+    return a->method == b->method && !strcmp(a->path, b->path);
+}
+
+/* "application/json; charset=utf-8" is "application/json". */
+static bool is_type(const char *header, const char *type)
+{
+    size_t len = strlen(type);
+    return !strncasecmp(header, type, len) && (!header[len] || strchr("; \t", header[len]));
+}
+
+int route_of_type(int first, const char *content_type)
+{
+    for (int i = first; i < routes && is_beside(&route_table[first], &route_table[i]); i++)
+        if (is_type(content_type, route_table[i].content_type))
+            return i;
+    return -1;
+}
+
 static void add_method(char out[ROUTE_ALLOW], enum http_method method)
 {
     size_t len = strlen(out);
@@ -60,7 +85,7 @@ const char *route_allow(const char *path, char out[ROUTE_ALLOW])
 {
     out[0] = '\0';
     for (int i = 0; i < routes; i++)
-        if (!strcmp(route_table[i].path, path))
+        if (!strcmp(route_table[i].path, path) && !(i && is_beside(&route_table[i - 1], &route_table[i])))
             add_method(out, route_table[i].method);
     return out;
 }

@@ -16,6 +16,8 @@ struct route {
      * once; the others are for what only reads. */
     bool writes;
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
+    /* Its body is lines, some of which are a question each (stream.h). */
+    bool streams;
     const char *content_type;       /* that its body must have; NULL: it has no body */
     size_t body_max;                /* bytes */
     /* Answers each of `n` questions, whatever befalls. The bodies of answers live in the arena of
@@ -29,6 +31,9 @@ extern const int routes;
 /* The index of the row that answers, or -1: `is_path` says whether the path is known with another
  * method. */
 int route_find(enum http_method method, const char *path, bool *is_path);
+/* Of those with the same method and path, the one for such a body. `first`: what route_find() has
+ * found. -1: there is none. */
+int route_of_type(int first, const char *content_type);
 
 /* "GET, HEAD": the methods of a path, for the header Allow. */
 enum { ROUTE_ALLOW = 64 };

@@ -153,6 +153,8 @@ static bool take_head(void *ctx, struct connection *c)
         return false;
     }
     c->body_max = route_table[v.route].body_max;
+    if (route_table[v.route].streams)
+        stream_begin(&c->stream);
     return true;
 }
 
@@ -189,6 +191,8 @@ static void begin_to_end(struct server *s)
     for (struct connection *c = s->first; c; c = c->after)
         if (connection_is_idle(c))
             c->state = CONNECTION_OVER;
+        else if (c->stream.is_on)
+            connection_turn(c, false, false);
 }
 
 static void take_signals(struct server *s)
