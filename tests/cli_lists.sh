@@ -65,7 +65,23 @@ what_is_over() {
     is "$s: runs after which a check waits again" "$(list 'runs?limit=1' key job outcome)" "y look again"
     is "$s: of another job there are none" "$(list 'runs?job=bill' key)" ""
     is "$s: slots have what waits in each" \
-        "$(list 'slots?from=now&limit=2' checks | awk '{ n += $1 } END { print n }')" 59
+        "$(list 'slots?from=now&limit=2' checks | awk '{ n += $1 } END { print n }')" 89
+}
+
+of_parts() {
+    local s=$STORE_NAME
+    is "$s: the checks of a slot by job" "$(items 'slots?from=%2B2h30m&before=%2B3h30m&by=job' \
+        '[(p["name"], p["checks"]) for p in i["parts"]]')" "[[('bill', 10), ('look', 10)]]"
+    is "$s: and by tenant, which is the entity where nobody said" \
+        "$(items 'slots?from=%2B2h30m&before=%2B3h30m&by=tenant' '[(p["name"], p["checks"])
+            for p in i["parts"]]')" "[[('carts', 10), ('orders', 10)]]"
+    is "$s: not asked for, they are not told" "$(items 'slots?from=now&limit=1' 'i["parts"]')" "[None]"
+    seq 1 30 | sed 's/.*/many,&,look,+12h,t&/' >many.csv
+    sed -i '1i entity_name,entity_key,job_exec,check_at,tenant' many.csv
+    "$P" --quiet enqueue --from many.csv >/dev/null
+    is "$s: of many parts the largest are named" "$(items 'slots?from=%2B11h&before=%2B13h&by=tenant' \
+        '(len(i["parts"]), i["parts"][0], sum(p["checks"] for p in i["parts"]))')" \
+        "[(21, {'name': None, 'checks': 10}, 30)]"
 }
 
 # What no index leads to is sought among so many checks, and the next page goes on there.
@@ -118,6 +134,11 @@ what_belongs_together() {
         j["passes"]' <body)" "200(None, [])"
     is "$s: jobs have their runs" "$(items jobs '(i["job"], i["runs"], i["is_in_settings"])' |
         tr -d "[](),'" | xargs -n 3 | sort | xargs)" "bill 1 True fails 1 True look 1 True"
+    is "$s: one job by the hour, and by tenant" "$(asks 'job?name=bill'; json 'j["runs"]["runs"],
+        [h["runs"] for h in j["hours"]], [t["name"] for t in j["tenants"]], j["trouble"]' <body)" \
+        "200(1, [1], ['acme'], [])"
+    is "$s: a job that fails has its trouble" "$(asks 'job?name=fails'; json '[(h["name"][13:], h["failed"])
+        for h in j["hours"]], [t["key"] for t in j["trouble"]]' <body)" "200([(':00:00Z', 1)], ['x'])"
     is "$s: engines that noted themselves" "$(items engines 'i["command"]')" "['run']"
     is "$s: the state of all" "$(asks status; json 'j["store"]["slot_length_s"], len(j["engines"]),
         j["running"], j["pauses"]' <body)" "200(900, 1, [], [])"
@@ -181,6 +202,7 @@ lists() {
     serve lists.$STORE_NAME
     rows
     what_waits
+    of_parts
     what_is_over
     what_belongs_together
     as_a_reader

@@ -32,7 +32,7 @@ void reports_have_the_documented_columns(void)
     columns_are("runs",
                 "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
                 "next_check_at run_us note engine tenant cursor");
-    columns_are("slots", "slot_at checks state late_us run done again failed is_estimate");
+    columns_are("slots", "slot_at checks state late_us run done again failed is_estimate parts");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
                           "deferred held_back unknown_job busy superseded "
                           "locked late_us took_us left_jobs recorded_at_us");

@@ -138,7 +138,7 @@ static const struct view {
       "xid id check_number",
       "events", "data" },
     { "slots", "slot_at state late_us run done again failed opened_at closed_at", "slots",
-      "checks is_estimate" },
+      "checks is_estimate parts" },
     { "passes",
       "slot_at bucket pass engine split run done again failed timeout crashed guarded deferred held_back "
       "unknown_job superseded locked late_us took_us left_jobs recorded_at busy",

@@ -120,6 +120,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     if (app_rows(app, report, params, nparams, &rows, &err) < 0)
         return app_fail(app, &err);
     item_leave_out(&rows, "cursor");
+    item_leave_out(&rows, "parts");
     const char *ended = rows_take_end(app->arena, &rows);
     bool more = f->limit && rows.rows > f->limit;
     if (more)

@@ -10,7 +10,7 @@ static const char other_history[] =
     "the cursor is of another history of this store, or of another store: what comes next would be missed "
     "without a word. Find the last event that you have, and go on behind its cursor";
 
-static const struct parameter bare[] = { { PARAMETER_BARE, "payload", NULL } };
+static const struct parameter bare[] = { { PARAMETER_BARE, "payload", NULL }, { PARAMETER_END, NULL, NULL } };
 
 static int read_cursor(struct asking *a, const char *text, struct event_cursor *out)
 {
@@ -31,14 +31,14 @@ static json_t *page(const char *after, struct store_rows *rows)
 
 static void answer_events(struct asking *a, struct answer *answer)
 {
-    const char *after = query_value(&a->query, "after"), *unused;
+    const char *after = query_value(&a->query, "after"), *unused[PARAMETERS_MAX];
     struct event_cursor cursor;
     struct store_rows rows;
     after = after ? after : EVENT_CURSOR_FIRST;
     int rc = parameters_read_limit(a);
     if (rc == 0)
-        rc = parameters_read(a, bare, 1, &unused);
-    if (rc == 0)
+        rc = parameters_read(a, bare, unused);
+    if (rc >= 0)
         rc = read_cursor(a, after, &cursor);
     if (rc < 0) {
         parameters_refuse(a, rc, answer);
@@ -46,7 +46,7 @@ static void answer_events(struct asking *a, struct answer *answer)
     }
     const char *most = arena_printf(a->desk->arena, "%d", (int)a->limit);
     const char *params[] = { cursor.numbers[0], cursor.numbers[1], cursor.numbers[2], most };
-    rc = parameters_run(a, "events", params, 4, &rows);
+    rc = parameters_run_with(a, "events", params, 4, &rows);
     if (rc == 0)
         desk_answer(a->desk, answer, 200, page(after, &rows));
     else if (rc == ERR_INPUT || rc == ERR_DATA)

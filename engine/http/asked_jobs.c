@@ -6,8 +6,6 @@
 #include "../view/item.h"
 #include "parameters.h"
 
-enum { RUNS_PART, RUNS_SINCE, RUNS_MOST, RUNS_PARAMETERS };
-
 struct jobs {
     struct asking asking;
     struct store_rows runs, noted;
@@ -71,17 +69,15 @@ static int add_all(struct jobs *j)
 
 static int gather(struct jobs *j)
 {
-    static const struct parameter of_runs[RUNS_PARAMETERS] = {
-        [RUNS_PART] = { PARAMETER_FIXED, "job", NULL },
-        [RUNS_SINCE] = { PARAMETER_DAY, "from", NULL },
-        [RUNS_MOST] = { PARAMETER_FIXED, "1000", NULL },
+    static const struct parameter of_runs[] = {
+        { PARAMETER_FIXED, "job", NULL },
+        { PARAMETER_DAY, "from", NULL },
+        { PARAMETER_FIXED, "1000", NULL },
+        { PARAMETER_END, NULL, NULL },
     };
-    const char *params[RUNS_PARAMETERS];
-    int rc = parameters_read(&j->asking, of_runs, RUNS_PARAMETERS, params);
+    int rc = parameters_run(&j->asking, "runs_by", of_runs, &j->runs);
     if (rc == 0)
-        rc = parameters_run(&j->asking, "runs_by", params, RUNS_PARAMETERS, &j->runs);
-    if (rc == 0)
-        rc = parameters_run(&j->asking, "jobs_noted", NULL, 0, &j->noted);
+        rc = parameters_run_with(&j->asking, "jobs_noted", NULL, 0, &j->noted);
     if (rc < 0)
         return rc;
     j->runs.names[rows_column(&j->runs, "name")] = "job";

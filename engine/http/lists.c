@@ -12,80 +12,41 @@
 
 struct list {
     const char *path, *report;
-    const char *place; /* the column that names the place of a row; NULL: it has one page */
-    struct parameter parameters[PARAMETERS_MAX]; /* in the order of the report's */
-    int n;
+    const char *place;              /* the column that names the place of a row; NULL: it has one page */
+    struct parameter parameters[PARAMETERS_MAX + 1];    /* in the order of the report's */
 };
 
 static const char *const states[] = { "waiting", "due", "held_back", "retrying", "paused", NULL };
+static const char *const parts[] = { "job", "tenant", NULL };
 static const char *const endings[] = {
     "done",           "resolved",   "failed",       "timeout",     "crashed", "bad_answer", "past",
     "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "skipped", "amiss",      NULL,
 };
 
-#define TEXT(name)                                                                                           \
-    {                                                                                                        \
-        PARAMETER_TEXT, name, NULL                                                                           \
-    }
-#define OF_ROW TEXT("entity"), TEXT("key"), TEXT("job")
-#define IN_TIME                                                                                              \
-    { PARAMETER_MOMENT, "from", NULL },                                                                      \
-    {                                                                                                        \
-        PARAMETER_MOMENT, "before", NULL                                                                     \
-    }
-#define PLAIN(what)                                                                                          \
-    {                                                                                                        \
-        PARAMETER_##what, NULL, NULL                                                                         \
-    }
-#define BARE                                                                                                 \
-    {                                                                                                        \
-        PARAMETER_BARE, "payload", NULL                                                                      \
-    }
+#define IS(source)        { PARAMETER_##source, NULL, NULL }
+#define NAMED(source, name) { PARAMETER_##source, name, NULL }
+#define OF_ROW            NAMED(TEXT, "entity"), NAMED(TEXT, "key"), NAMED(TEXT, "job")
+#define IN_TIME           NAMED(MOMENT, "from"), NAMED(MOMENT, "before")
+#define ONE_OF(words, name) { PARAMETER_WORD, name, words }
 
+/* clang-format off */
 static const struct list lists[] = {
-    { "/v1/checks",
-      "list",
-      "cursor",
-      { OF_ROW,
-        IN_TIME,
-        PLAIN(MOST),
-        PLAIN(LOOKS),
-        TEXT("tenant"),
-        { PARAMETER_WORD, "state", states },
-        PLAIN(AFTER),
-        BARE },
-      11 },
-    { "/v1/history",
-      "history",
-      "cursor",
-      { OF_ROW,
-        { PARAMETER_WORD, "outcome", endings },
-        IN_TIME,
-        PLAIN(MOST),
-        PLAIN(LOOK_MS),
-        TEXT("tenant"),
-        PLAIN(AFTER),
-        PLAIN(LOOKS),
-        BARE },
-      12 },
-    { "/v1/runs",
-      "runs",
-      "cursor",
-      { OF_ROW, TEXT("outcome"), IN_TIME, PLAIN(MOST), PLAIN(LOOK_MS), TEXT("tenant"), PLAIN(AFTER),
-        PLAIN(LOOKS) },
-      11 },
-    { "/v1/slots",
-      "slots",
-      "slot_at",
-      { { PARAMETER_FROM, "from", NULL },
-        { PARAMETER_MOMENT, "before", NULL },
-        PLAIN(MOST),
-        PLAIN(NOTHING),
-        PLAIN(COUNTED) },
-      5 },
-    { "/v1/schedules", "schedules", "name", { TEXT("prefix"), OF_ROW, PLAIN(MOST), PLAIN(AFTER) }, 6 },
-    { "/v1/engines", "engines", NULL, { { 0 } }, 0 },
+    { "/v1/checks", "list", "cursor",
+      { OF_ROW, IN_TIME, IS(MOST), IS(LOOKS), NAMED(TEXT, "tenant"), ONE_OF(states, "state"), IS(AFTER),
+        NAMED(BARE, "payload") } },
+    { "/v1/history", "history", "cursor",
+      { OF_ROW, ONE_OF(endings, "outcome"), IN_TIME, IS(MOST), IS(LOOK_MS), NAMED(TEXT, "tenant"), IS(AFTER),
+        IS(LOOKS), NAMED(BARE, "payload") } },
+    { "/v1/runs", "runs", "cursor",
+      { OF_ROW, NAMED(TEXT, "outcome"), IN_TIME, IS(MOST), IS(LOOK_MS), NAMED(TEXT, "tenant"), IS(AFTER),
+        IS(LOOKS) } },
+    { "/v1/slots", "slots", "slot_at",
+      { NAMED(FROM, "from"), NAMED(MOMENT, "before"), IS(MOST), IS(NOTHING), IS(COUNTED),
+        ONE_OF(parts, "by") } },
+    { "/v1/schedules", "schedules", "name", { NAMED(TEXT, "prefix"), OF_ROW, IS(MOST), IS(AFTER) } },
+    { "/v1/engines", "engines", NULL, { IS(END) } },
 };
+/* clang-format on */
 
 static const struct list *list_of(const struct question *question)
 {
@@ -104,7 +65,7 @@ static void names_of(const struct list *list, const char *names[QUERY_MAX])
         names[n++] = "limit";
         names[n++] = "after";
     }
-    parameters_name(list->parameters, list->n, names, n);
+    parameters_name(list->parameters, names, n);
 }
 
 /* ---- the answer ---- */
@@ -147,22 +108,21 @@ static json_t *page(const struct asking *a, const struct list *list, struct stor
     return object;
 }
 
-static int read_asked(struct asking *a, const struct list *list, const char **params)
+static int read_page(struct asking *a, const struct list *list)
 {
     const char *cursor = query_value(&a->query, "after");
     int rc = parameters_read_limit(a);
     if (rc == 0 && cursor)
         rc = cursor_read(a->desk->arena, list->path, cursor, &a->after, &a->err);
-    return rc < 0 ? rc : parameters_read(a, list->parameters, list->n, params);
+    return rc;
 }
 
 static void answer_list(struct asking *a, const struct list *list, struct answer *answer)
 {
-    const char *params[PARAMETERS_MAX];
     struct store_rows rows;
-    int rc = read_asked(a, list, params);
+    int rc = read_page(a, list);
     if (rc == 0)
-        rc = parameters_run(a, list->report, params, list->n, &rows);
+        rc = parameters_run(a, list->report, list->parameters, &rows);
     if (rc < 0)
         parameters_refuse(a, rc, answer);
     else

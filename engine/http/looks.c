@@ -11,92 +11,57 @@
 
 struct part {
     const char *member, *report;
-    bool is_one; /* the first row, or null; else an array */
-    struct parameter parameters[PARAMETERS_MAX];
-    int n;
+    bool is_one;                    /* the first row, or null; else an array */
+    struct parameter parameters[PARAMETERS_MAX + 1];
 };
 
 enum { PARTS_MAX = 8, REQUIRED_MAX = 3 };
 
 struct look {
     const char *path;
-    const char *required[REQUIRED_MAX]; /* what the query must have; ended by NULL */
-    struct part parts[PARTS_MAX];
-    int n;
+    const char *required[REQUIRED_MAX];                 /* what the query must have; ended by NULL */
+    struct part parts[PARTS_MAX];                       /* ended by one without a member */
 };
 
-#define TEXT(name)                                                                                           \
-    {                                                                                                        \
-        PARAMETER_TEXT, name, NULL                                                                           \
-    }
-#define FIXED(text)                                                                                          \
-    {                                                                                                        \
-        PARAMETER_FIXED, text, NULL                                                                          \
-    }
-#define PLAIN(what)                                                                                          \
-    {                                                                                                        \
-        PARAMETER_##what, NULL, NULL                                                                         \
-    }
-#define OF_ROW TEXT("entity"), TEXT("key"), TEXT("job")
-#define MOST FIXED("100")
-#define AT_SLOT                                                                                              \
-    { PARAMETER_MOMENT, "at", NULL },                                                                        \
-    {                                                                                                        \
-        PARAMETER_BEHIND, "at", NULL                                                                         \
-    }
+#define IS(source)        { PARAMETER_##source, NULL, NULL }
+#define NAMED(source, name) { PARAMETER_##source, name, NULL }
+#define OF_ROW            NAMED(TEXT, "entity"), NAMED(TEXT, "key"), NAMED(TEXT, "job")
+#define NULLS             IS(NOTHING), IS(NOTHING), IS(NOTHING)
+#define MOST              NAMED(FIXED, "100")
+#define AT_SLOT           NAMED(MOMENT, "at"), NAMED(BEHIND, "at")
+#define SINCE             NAMED(DAY, "from")
+#define JOB               NAMED(TEXT, "name")
+#define ONE               true
+#define ALL               false
 
+/* clang-format off */
 static const struct look looks[] = {
-    { "/v1/check",
-      { "entity", "key" },
-      { { "checks",
-          "list",
-          false,
-          { OF_ROW,
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            MOST,
-            PLAIN(LOOKS),
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            { PARAMETER_BARE, "payload", NULL } },
-          11 },
-        { "runs",
-          "runs",
-          false,
-          { OF_ROW, PLAIN(NOTHING), PLAIN(NOTHING), PLAIN(NOTHING), MOST, PLAIN(LOOK_MS) },
-          8 },
-        { "history",
-          "history",
-          false,
-          { OF_ROW,
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            MOST,
-            PLAIN(LOOK_MS),
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            PLAIN(NOTHING),
-            { PARAMETER_BARE, "payload", NULL } },
-          12 },
-        { "events", "row_events", false, { TEXT("entity"), TEXT("key"), MOST }, 3 } },
-      4 },
-    { "/v1/slot",
-      { "at" },
-      { { "slot", "slots", true, { AT_SLOT, FIXED("1"), PLAIN(NOTHING), FIXED("10000") }, 5 },
-        { "state", "state_of_slot", true, { { PARAMETER_MOMENT, "at", NULL } }, 1 },
-        { "passes", "passes", false, { AT_SLOT, MOST }, 3 } },
-      3 },
-    { "/v1/status",
-      { NULL },
-      { { "store", "status", true, { { 0 } }, 0 },
-        { "engines", "engines", false, { { 0 } }, 0 },
-        { "running", "running", false, { FIXED("5000000"), MOST }, 2 },
-        { "pauses", "pauses_on", false, { MOST }, 1 },
-        { "put_off", "put_off", false, { { 0 } }, 0 } },
-      5 },
+    { "/v1/check", { "entity", "key" },
+      { { "checks", "list", ALL,
+          { OF_ROW, IS(NOTHING), IS(NOTHING), MOST, IS(LOOKS), NULLS, NAMED(BARE, "payload") } },
+        { "runs", "runs", ALL, { OF_ROW, NULLS, MOST, IS(LOOK_MS) } },
+        { "history", "history", ALL, { OF_ROW, NULLS, MOST, IS(LOOK_MS), NULLS, NAMED(BARE, "payload") } },
+        { "events", "row_events", ALL, { NAMED(TEXT, "entity"), NAMED(TEXT, "key"), MOST } } } },
+    { "/v1/slot", { "at" },
+      { { "slot", "slots", ONE,
+          { AT_SLOT, NAMED(FIXED, "1"), IS(NOTHING), NAMED(FIXED, "10000"), NAMED(FIXED, "job") } },
+        { "state", "state_of_slot", ONE, { NAMED(MOMENT, "at") } },
+        { "passes", "passes", ALL, { AT_SLOT, MOST } } } },
+    { "/v1/job", { "name" },
+      { { "runs", "runs_by", ONE, { NAMED(FIXED, "job"), SINCE, NAMED(FIXED, "1"), JOB } },
+        { "hours", "runs_by", ALL, { NAMED(FIXED, "hour"), SINCE, NAMED(FIXED, "1000"), JOB } },
+        { "tenants", "runs_by", ALL, { NAMED(FIXED, "tenant"), SINCE, NAMED(FIXED, "20"), JOB } },
+        { "trouble", "history", ALL,
+          { IS(NOTHING), IS(NOTHING), JOB, NAMED(FIXED, "amiss"), SINCE, IS(NOTHING), NAMED(FIXED, "20"),
+            IS(LOOK_MS), NULLS, NAMED(FIXED, "1") } } } },
+    { "/v1/status", { NULL },
+      { { "store", "status", ONE, { IS(END) } },
+        { "engines", "engines", ALL, { IS(END) } },
+        { "running", "running", ALL, { NAMED(FIXED, "5000000"), MOST } },
+        { "pauses", "pauses_on", ALL, { MOST } },
+        { "put_off", "put_off", ALL, { IS(END) } } } },
 };
+/* clang-format on */
 
 static const struct look *look_of(const struct question *question)
 {
@@ -111,8 +76,8 @@ static void names_of(const struct look *look, const char *names[QUERY_MAX])
 {
     int n = 0;
     names[0] = NULL;
-    for (int i = 0; i < look->n; i++)
-        n = parameters_name(look->parts[i].parameters, look->parts[i].n, names, n);
+    for (const struct part *part = look->parts; part->member; part++)
+        n = parameters_name(part->parameters, names, n);
 }
 
 /* ---- the answer ---- */
@@ -126,11 +91,8 @@ static json_t *member_of(const struct part *part, const struct store_rows *rows)
 
 static int add_part(struct asking *a, const struct part *part, json_t *object)
 {
-    const char *params[PARAMETERS_MAX];
     struct store_rows rows;
-    int rc = parameters_read(a, part->parameters, part->n, params);
-    if (rc == 0)
-        rc = parameters_run(a, part->report, params, part->n, &rows);
+    int rc = parameters_run(a, part->report, part->parameters, &rows);
     if (rc < 0)
         return rc;
     rows_drop_end(&rows);
@@ -155,8 +117,8 @@ static void answer_look(struct asking *a, const struct look *look, struct answer
 {
     json_t *object = json_object();
     int rc = read_required(a, look);
-    for (int i = 0; rc == 0 && i < look->n; i++)
-        rc = add_part(a, &look->parts[i], object);
+    for (const struct part *part = look->parts; rc == 0 && part->member; part++)
+        rc = add_part(a, part, object);
     if (rc == 0) {
         desk_answer(a->desk, answer, 200, object);
         return;

@@ -26,10 +26,9 @@ static bool has(const char **names, int n, const char *name)
     return false;
 }
 
-int parameters_name(const struct parameter *parameters, int n, const char **names, int named)
+int parameters_name(const struct parameter *parameters, const char **names, int named)
 {
-    for (int i = 0; i < n; i++) {
-        const struct parameter *p = &parameters[i];
+    for (const struct parameter *p = parameters; p->source != PARAMETER_END; p++) {
         if (is_of_query(p->source) && !has(names, named, p->name))
             names[named++] = p->name;
     }
@@ -131,6 +130,7 @@ static int counted(struct asking *a, const char **out)
 static int read_one(struct asking *a, const struct parameter *p, const char **out)
 {
     switch (p->source) {
+    case PARAMETER_END:
     case PARAMETER_NOTHING: *out = NULL; return 0;
     case PARAMETER_FIXED: *out = p->name; return 0;
     case PARAMETER_TEXT: *out = query_value(&a->query, p->name); return 0;
@@ -149,12 +149,12 @@ static int read_one(struct asking *a, const struct parameter *p, const char **ou
     return 0;
 }
 
-int parameters_read(struct asking *a, const struct parameter *parameters, int n, const char **out)
+int parameters_read(struct asking *a, const struct parameter *parameters, const char *out[PARAMETERS_MAX])
 {
-    int rc = 0;
-    for (int i = 0; rc == 0 && i < n; i++)
-        rc = read_one(a, &parameters[i], &out[i]);
-    return rc;
+    int rc = 0, n = 0;
+    for (; rc == 0 && parameters[n].source != PARAMETER_END; n++)
+        rc = read_one(a, &parameters[n], &out[n]);
+    return rc < 0 ? rc : n;
 }
 
 /* ---- the report ---- */
@@ -167,8 +167,8 @@ static void leave_out_payloads(const struct asking *a, struct store_rows *rows)
     item_leave_out(rows, "data");
 }
 
-int parameters_run(struct asking *a, const char *report, const char *const *params, int n,
-                   struct store_rows *out)
+int parameters_run_with(struct asking *a, const char *report, const char *const *params, int n,
+                        struct store_rows *out)
 {
     struct store_report call = STORE_REPORT_INIT;
     call.name = report;
@@ -184,6 +184,14 @@ int parameters_run(struct asking *a, const char *report, const char *const *para
     if (rc == 0)
         leave_out_payloads(a, out);
     return rc;
+}
+
+int parameters_run(struct asking *a, const char *report, const struct parameter *parameters,
+                   struct store_rows *out)
+{
+    const char *params[PARAMETERS_MAX];
+    int n = parameters_read(a, parameters, params);
+    return n < 0 ? n : parameters_run_with(a, report, params, n, out);
 }
 
 void parameters_refuse(struct asking *a, int rc, struct answer *answer)

@@ -6,61 +6,66 @@
 #include "desk.h"
 
 enum {
-    PARAMETERS_LIMIT = 100, /* items, where no limit is asked for */
+    PARAMETERS_LIMIT = 100,         /* items, where no limit is asked for */
     PARAMETERS_LIMIT_MAX = 1000,
-    PARAMETERS_LOOKS = 20000, /* rows that a request looks at, where no index has what is sought */
-    PARAMETERS_LOOK_MS = 250, /* or for how long it looks for rows of the past */
-    PARAMETERS_MAX = 12,
+    PARAMETERS_LOOKS = 20000,       /* rows that a request looks at, where no index has what is sought */
+    PARAMETERS_LOOK_MS = 250,       /* or for how long it looks for rows of the past */
+    PARAMETERS_MAX = 12,            /* of one report */
 };
 
 enum parameter_source {
-    PARAMETER_NOTHING, /* NULL */
-    PARAMETER_FIXED,   /* `name` itself */
-    PARAMETER_TEXT,    /* as it was asked */
-    PARAMETER_WORD,    /* one of `words` */
-    PARAMETER_MOMENT,  /* a time as on the command line, in seconds */
-    PARAMETER_BEHIND,  /* the second behind that */
-    PARAMETER_DAY,     /* such a time, or a day ago */
-    PARAMETER_FROM,    /* a moment, or the one behind the place that the cursor names */
-    PARAMETER_AFTER,   /* the place that the cursor names */
-    PARAMETER_BARE,    /* not NULL: payloads were not asked for */
-    PARAMETER_MOST,    /* one more than are shown, to know whether there are more */
-    PARAMETER_LOOKS,   /* the bounds above */
+    PARAMETER_END,                  /* behind the last one of a table */
+    PARAMETER_NOTHING,              /* NULL */
+    PARAMETER_FIXED,                /* `name` itself */
+    PARAMETER_TEXT,                 /* as it was asked */
+    PARAMETER_WORD,                 /* one of `words` */
+    PARAMETER_MOMENT,               /* a time as on the command line, in seconds */
+    PARAMETER_BEHIND,               /* the second behind that */
+    PARAMETER_DAY,                  /* such a time, or a day ago */
+    PARAMETER_FROM,                 /* a moment, or the one behind the place that the cursor names */
+    PARAMETER_AFTER,                /* the place that the cursor names */
+    PARAMETER_BARE,                 /* not NULL: payloads were not asked for */
+    PARAMETER_MOST,                 /* one more than are shown, to know whether there are more */
+    PARAMETER_LOOKS,                /* the bounds above */
     PARAMETER_LOOK_MS,
-    PARAMETER_COUNTED, /* checks counted in one slot, before it is estimated */
+    PARAMETER_COUNTED,              /* checks counted in one slot, before it is estimated */
 };
 
 struct parameter {
     enum parameter_source source;
-    const char *name;         /* in the query; NULL: it is not asked for */
-    const char *const *words; /* ended by NULL */
+    const char *name;               /* in the query; NULL: it is not asked for */
+    const char *const *words;       /* ended by NULL */
 };
 
 struct asking {
     struct desk *desk;
     struct query query;
     int64_t limit;
-    const char *after; /* the place that the cursor names; NULL: none */
+    const char *after;              /* the place that the cursor names; NULL: none */
     bool with_payload;
-    int64_t now; /* the store's, in seconds; 0: nobody has needed it yet */
+    int64_t now;                    /* the store's, in seconds; 0: nobody has needed it yet */
     struct err err;
 };
 
-/* Adds the names of the query that `n` of them read to `names`, which has `named` already and room
- * for all, and ends it with NULL. Returns how many there are now. */
-int parameters_name(const struct parameter *parameters, int n, const char **names, int named);
+/* Adds the names of the query that they read to `names`, which has `named` already and room for
+ * all, and ends it with NULL. Returns how many there are now. */
+int parameters_name(const struct parameter *parameters, const char **names, int named);
 
-/* Sets `out`; texts live in the arena of the desk. Returns 0, ERR_INPUT with the name at fault, or
- * another ERR_, in asking->err. */
-int parameters_read(struct asking *asking, const struct parameter *parameters, int n, const char **out);
+/* Sets `out`; texts live in the arena of the desk. Returns how many there are, ERR_INPUT with the
+ * name at fault, or another ERR_, in asking->err. */
+int parameters_read(struct asking *asking, const struct parameter *parameters,
+                    const char *out[PARAMETERS_MAX]);
 /* Sets asking->limit, which is `limit` of the query. */
 int parameters_read_limit(struct asking *asking);
 
-/* The report with these parameters, its rows without payloads that nobody has asked for.
+/* The report with what the query says, its rows without payloads that nobody has asked for.
  * ERR_DENIED: payloads were asked for, and the server's user may not read them. Else returns 0 or
  * an ERR_, in asking->err. */
-int parameters_run(struct asking *asking, const char *report, const char *const *params, int n,
+int parameters_run(struct asking *asking, const char *report, const struct parameter *parameters,
                    struct store_rows *out);
+/* The same with parameters that are there. */
+int parameters_run_with(struct asking *asking, const char *report, const char *const *params, int n,
+                        struct store_rows *out);
 /* The answer to what could not be read, or run. */
 void parameters_refuse(struct asking *asking, int rc, struct answer *answer);
 

@@ -31,6 +31,7 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/events", .answer = asked_events_answer },
     { HTTP_GET, "/v1/jobs", .answer = asked_jobs_answer },
     { HTTP_GET, "/v1/check", .answer = looks_answer },
+    { HTTP_GET, "/v1/job", .answer = looks_answer },
     { HTTP_GET, "/v1/slot", .answer = looks_answer },
     { HTTP_GET, "/v1/status", .answer = looks_answer },
     { HTTP_GET, "/v1/requests", .answer = asked_request_answer },

@@ -226,7 +226,7 @@ enum cell_kind store_cell_kind(const char *column, bool is_number)
     static const struct { const char *end; enum cell_kind kind; } by_end[] = {
         { "_at_us", CELL_MOMENT_US }, { "_at", CELL_MOMENT }, { "_us", CELL_DURATION_US },
     };
-    static const char *const json[] = { "payload", "data", "json" };
+    static const char *const json[] = { "payload", "data", "json", "parts" };
     for (size_t i = 0; i < sizeof by_end / sizeof *by_end; i++)
         if (ends_with(column, by_end[i].end))
             return by_end[i].kind;

@@ -2675,12 +2675,13 @@ SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
  ORDER BY f.newest
 
 -- name: runs_by
--- in: part text, since text, most text
+-- :part: job, entity, tenant or hour.
+-- in: part text, since text, most text, job text?
 -- out: name text, runs int8, done int8, again int8, failed int8, timeout int8, crashed int8,
 -- out: other int8, took_us int8, took_p50_us int8?, took_p95_us int8?, took_p99_us int8?,
 -- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
 -- report
-SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint)) LIMIT :most::bigint
+SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint), :job) LIMIT :most::bigint
 
 -- name: running
 -- Those that have been going on for :least_us, longest first.
@@ -2875,14 +2876,31 @@ SELECT CASE WHEN max(p.split) IS NULL THEN 'pending' WHEN max(p.closed_at) IS NO
 SELECT coalesce(p.state, 'pending') AS state, p.late_us, p.run, p.done, p.again, p.failed
   FROM (SELECT) one LEFT JOIN prescient.slots p ON p.slot_at = c.slot_at
 
+-- part: parts_of_slot
+-- Those of the checks that are counted one by one, in the order of the slot's index: by bucket, so
+-- that they are a fair sample of a slot that has more.
+SELECT json_agg(json_build_object('name', g.name, 'checks', round(g.n * g.share)) ORDER BY g.n DESC, g.name)
+           AS parts
+  FROM (SELECT CASE WHEN o.nth <= 20 THEN o.name END AS name, sum(o.n) AS n,
+               greatest(w.checks, 1) / greatest(sum(sum(o.n)) OVER (), 1) AS share
+          FROM (SELECT q.name, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, q.name) AS nth
+                  FROM (SELECT CASE :by WHEN 'job' THEN f.job_exec ELSE coalesce(f.tenant, f.entity_name)
+                               END AS name
+                          FROM {shown_checks} f
+                         WHERE :by IS NOT NULL AND f.next_check_at = c.slot_at
+                         ORDER BY {checks_in_order} LIMIT :counted::bigint) q
+                 GROUP BY q.name) o
+         GROUP BY 1) g
+
 -- name: slots
 -- :since is included, :before is not. :closed_since: closed and empty slots only from this time on,
 -- NULL: all. :counted: how many checks of a slot are counted one by one, NULL: all. It goes from
--- slot to slot by one step of an index each, and never reads all rows of a slot.
+-- slot to slot by one step of an index each, and never reads all rows of a slot. :by: parts has how
+-- many checks are of each job or tenant, the twenty largest, and all others under the name NULL.
 -- forms: narrow
--- in: since text?, before text?, most text?, closed_since text?, counted text?
+-- in: since text?, before text?, most text?, closed_since text?, counted text?, by text?
 -- out: slot_at float8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
--- out: failed int8?, is_estimate int4
+-- out: failed int8?, is_estimate int4, parts json?
 -- report
 WITH RECURSIVE filed (slot_at, n) AS (
     (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 LIMIT 1) s (slot_at))
@@ -2907,8 +2925,9 @@ chosen AS MATERIALIZED (
             ({first_unclosed})) s
      WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT :most::bigint)
 SELECT round(date_part('epoch', c.slot_at)) AS slot_at, w.checks, k.state, k.late_us, k.run, k.done, k.again,
-       k.failed, w.is_estimate::integer AS is_estimate
-  FROM chosen c, LATERAL prescient.slot_count(c.slot_at, :counted::bigint) w, LATERAL ({passes_of_slot}) k
+       k.failed, w.is_estimate::integer AS is_estimate, s.parts
+  FROM chosen c, LATERAL prescient.slot_count(c.slot_at, :counted::bigint) w, LATERAL ({passes_of_slot}) k,
+       LATERAL ({parts_of_slot}) s
  ORDER BY c.slot_at
 
 -- part: left_jobs

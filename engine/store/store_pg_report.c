@@ -100,6 +100,11 @@ static bool copy_rows(struct store_rows *rows, struct arena *a, const PGresult *
     return true;
 }
 
+static bool is_of_tables_only(const char *column)
+{
+    return !strcmp(column, "payload") || !strcmp(column, "data") || !strcmp(column, "json");
+}
+
 /* The views have no JSON, payloads or data of events: the form `narrow` has NULL there, and a NULL
  * would be taken for a check without a payload. */
 static void leave_out(struct store_report *r, int column)
@@ -124,7 +129,7 @@ static int report_receive(struct pg_store *pg, struct store_call *call)
     bool is_whole = r->needs_all || pg_statements[find_report(r->name)].writes;
     if (copy_rows(&r->rows, r->arena, pg_result(pg, 1))) {
         for (int c = r->rows.columns - 1; pg->narrow && !is_whole && c >= 0; c--)
-            if (r->rows.kinds[c] == CELL_JSON)
+            if (is_of_tables_only(r->rows.names[c]))
                 leave_out(r, c);
         return 0;
     }

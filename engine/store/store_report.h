@@ -40,7 +40,7 @@ struct store_report {
 #define STORE_REPORT_INIT { .call.op = STORE_REPORT }
 
 /* The kind of a column with this name: *_at, *_at_us and *_us are moments and durations, payload,
- * data and json are JSON, is_* is a boolean; all others are text or numbers. */
+ * data, json and parts are JSON, is_* is a boolean; all others are text or numbers. */
 enum cell_kind store_cell_kind(const char *column, bool is_number);
 
 #endif

@@ -1465,15 +1465,18 @@ CASE WHEN class < 8 THEN class
 
 -- name: runs_by
 -- See runs_by in migrations/pg/0013_readers.sql.
--- in: part text, since text, most text
+-- in: part text, since text, most text, job text?
 -- out: name text, runs int8, done int8, again int8, failed int8, timeout int8, crashed int8,
 -- out: other int8, took_us int8, took_p50_us int8?, took_p95_us int8?, took_p99_us int8?,
 -- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
 -- report
 WITH chosen AS NOT MATERIALIZED (
-    SELECT CASE WHEN :part = 'job' THEN job_exec WHEN :part = 'tenant' AND tenant <> '' THEN tenant
+    SELECT CASE WHEN :part = 'job' THEN job_exec
+                WHEN :part = 'hour' THEN strftime('%Y-%m-%dT%H:%M:%SZ', hour_at, 'unixepoch')
+                WHEN :part = 'tenant' AND tenant <> '' THEN tenant
                 ELSE entity_name END AS name, outcome, runs, took_us, took_max_us, late_max_us, took, late
-      FROM prescient_run_hours WHERE hour_at >= CAST(:since AS INTEGER) / 3600 * 3600),
+      FROM prescient_run_hours WHERE hour_at >= CAST(:since AS INTEGER) / 3600 * 3600
+       AND (:job IS NULL OR job_exec = :job)),
 -- The classes are added up in C: with json_each that takes longer than all else.
 sums AS MATERIALIZED (
     SELECT name, sum(runs) AS runs, sum(runs) FILTER (WHERE outcome = 'done') AS done,
@@ -1735,10 +1738,12 @@ SELECT (SELECT next_check_at FROM prescient_future_job
 
 -- name: slots
 -- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
--- one step of an index each; only the listed slots are counted.
--- in: from text?, before text?, most text?, recent text?
+-- one step of an index each; only the listed slots are counted. :by: parts has how many checks are
+-- of each job or tenant, the twenty largest, and all others under the name NULL, by the first
+-- :counted of the slot.
+-- in: from text?, before text?, most text?, recent text?, counted text?, by text?
 -- out: slot_at timestamptz, checks int8, state text, late_us int8?, run int8?, done int8?,
--- out: again int8?, failed int8?, is_estimate bool
+-- out: again int8?, failed int8?, is_estimate bool, parts text?
 -- report
 WITH RECURSIVE
 bounds AS MATERIALIZED (
@@ -1781,7 +1786,19 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
                    WHERE f.next_check_at = c.slot_at) AS checks,
        CASE coalesce(state, 0) WHEN 0 THEN 'pending' WHEN 1 THEN 'open' WHEN 2 THEN 'relook'
            ELSE 'closed' END AS state,
-       late_us, run, done, again, failed, 0 AS is_estimate
+       late_us, run, done, again, failed, 0 AS is_estimate,
+       (SELECT json_group_array(json_object('name', name, 'checks', n)) FROM (
+            SELECT name, sum(n) AS n FROM (
+                SELECT CASE WHEN row_number() OVER (ORDER BY n DESC, part) <= 20 THEN part END AS name, n
+                  FROM (SELECT part, count(*) AS n
+                          FROM (SELECT CASE :by WHEN 'job' THEN job_exec ELSE coalesce(tenant, entity_name)
+                                       END AS part
+                                  FROM prescient_future_job AS f WHERE f.next_check_at = c.slot_at
+                                 ORDER BY bucket, priority, id
+                                 LIMIT coalesce(CAST(:counted AS INTEGER), -1))
+                         GROUP BY part))
+             GROUP BY name ORDER BY 2 DESC, name)
+         WHERE :by IS NOT NULL HAVING count(*) > 0) AS parts
   FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
  ORDER BY c.slot_at
 

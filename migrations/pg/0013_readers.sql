@@ -124,7 +124,8 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
 -- The runs of the hours from that of `since` on, by what `part` names, those that took most first.
 -- A percentile is at most a sixteenth away from what it would be of the runs themselves. It reads
 -- the table with its owner's rights: the view would make jsonb of the classes.
-CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - interval '1 day')
+CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - interval '1 day',
+                                  job text DEFAULT NULL)
     RETURNS TABLE (name text, runs bigint, done bigint, again bigint, failed bigint, timeout bigint,
                    crashed bigint, other bigint, took_us bigint, took_p50_us bigint, took_p95_us bigint,
                    took_p99_us bigint, took_max_us bigint, late_p50_us bigint, late_p95_us bigint,
@@ -132,19 +133,21 @@ CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - i
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
 BEGIN
-    IF part IS NULL OR part NOT IN ('job', 'entity', 'tenant') THEN
-        RAISE EXCEPTION 'part: %: expected job, entity or tenant', coalesce(quote_literal(part), 'NULL')
+    IF part IS NULL OR part NOT IN ('job', 'entity', 'tenant', 'hour') THEN
+        RAISE EXCEPTION 'part: %: expected job, entity, tenant or hour', coalesce(quote_literal(part), 'NULL')
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
     RETURN QUERY
     WITH chosen AS NOT MATERIALIZED (
         SELECT CASE part WHEN 'job' THEN r.job_exec WHEN 'entity' THEN r.entity_name
+                         WHEN 'hour' THEN to_char(r.hour_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
                          ELSE coalesce(nullif(r.tenant, ''), r.entity_name) END AS name, r.outcome, r.runs,
                r.took_us, r.took_max_us, r.late_max_us, r.took_classes, r.took_runs, r.late_classes,
                r.late_runs
           FROM prescient.run_hour r
          WHERE r.hour_at >= date_trunc('hour', coalesce(since, '-infinity') AT TIME ZONE 'UTC')
-                            AT TIME ZONE 'UTC'),
+                            AT TIME ZONE 'UTC'
+           AND (runs_by.job IS NULL OR r.job_exec = runs_by.job)),
     sums AS (
         SELECT c.name, sum(c.runs)::bigint AS runs,
                coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'done'), 0)::bigint AS done,
@@ -190,7 +193,7 @@ BEGIN
                   LEFT JOIN parts l ON l.name = s.name AND l.is_late
      ORDER BY s.took_us DESC, s.name;
 END $$;
-COMMENT ON FUNCTION prescient.runs_by(text, timestamptz) IS
+COMMENT ON FUNCTION prescient.runs_by(text, timestamptz, text) IS
     'The runs of the last day, or since another time, by job, entity or tenant: how many ended how, how long '
     'they took, how late they began. Those that took most come first.';
 
