@@ -23,7 +23,7 @@
 PREFIX ?= /usr/local
 BUILD ?= build$(if $(SANITIZE),-$(subst $(comma),-,$(SANITIZE)))$(if $(COVERAGE),-coverage)
 comma := ,
-PKGS := libpq sqlite3 libconfig jansson nettle
+PKGS := libpq sqlite3 libconfig jansson nettle hogweed
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKGS))
 VERSION := $(shell sed -n 's/^## \([0-9][^ ]*\).*/\1/p' CHANGELOG.md 2>/dev/null | head -1)
 

@@ -45,6 +45,8 @@ void reports_have_the_documented_columns(void)
         "is_overdue_at_least is_unclosed_at_least never_due");
     columns_are("keys", "concurrency_key place engine taken_at held_until is_wanted waiting");
     columns_are("concurrency_limits", "pattern places set_at set_by");
+    columns_are("tokens", "name role made_at made_by expires_at is_in_force");
+    columns_are("token_keys", "name role is_in_force hash session_key");
     columns_are("put_off", "job_exec checks since_at total");
     columns_are("leases", "slot_at bucket engine token expires_at_us is_expired");
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");

@@ -48,6 +48,11 @@
     X(a_load_keeps_payload_priority_and_rounding)                                                            \
     X(a_bad_row_leaves_nothing_of_its_chunk)                                                                 \
     X(a_load_of_nothing_does_nothing)                                                                        \
+    /* contract_token.c */                                                                                   \
+    X(a_token_is_kept_until_it_is_revoked)                                                                   \
+    X(a_name_has_one_token)                                                                                  \
+    X(a_token_that_has_expired_is_there_and_not_in_force)                                                    \
+    X(what_is_no_token_is_refused)                                                                           \
     /* contract_tenant.c */                                                                                  \
     X(a_check_keeps_its_tenant_while_it_waits_and_in_its_runs)                                               \
     X(a_tenant_comes_beside_a_concurrency_key)                                                               \

@@ -307,7 +307,7 @@ static void a_reader_may_read_the_views_and_nothing_else(void)
     WITH_ROLES();
     SQL_IS("bucket_of class_us event_of events_after events_withheld generation_now jobs_noted newest_rows "
            "open_work pace pace_s pending refuse_cursor_ahead request_of row_events runs_by schema_state "
-           "slot_ceil slot_count slot_fine_next slot_floor slot_for slot_length_s slot_next",
+           "slot_ceil slot_count slot_fine_next slot_floor slot_for slot_length_s slot_next tokens",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");

@@ -50,7 +50,7 @@ static void an_enqueuer_may_call_the_api_and_nothing_else(void)
     SQL_IS("ask_loads bucket_of enqueue enqueue_each enqueue_many enqueue_now filed_at jobs_noted pace "
            "pace_s pending post_checks request_of reschedule resolve resolve_doubt schedule schedule_off "
            "schedule_on schedule_set schema_state slot_ceil slot_fine_next slot_floor slot_for "
-           "slot_length_s slot_loads slot_next unschedule",
+           "slot_length_s slot_loads slot_next tokens unschedule",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace"
            "   AND has_function_privilege('" SHOP "', p.oid, 'EXECUTE')");

@@ -3667,6 +3667,38 @@ SELECT r.outcome, r.check_id, date_part('epoch', r.filed_at)::bigint AS filed_at
 -- report
 SELECT j.job FROM prescient.jobs_noted() j (job)
 
+-- name: tokens
+-- out: name text, role text, made_at int8, made_by text?, expires_at int8?, is_in_force bool
+-- report
+SELECT t.name, t.role, date_part('epoch', t.made_at)::bigint AS made_at, t.made_by,
+       date_part('epoch', t.expires_at)::bigint AS expires_at, t.is_in_force
+  FROM prescient.tokens() t
+
+-- name: token_keys
+-- What the server judges by.
+-- out: name text, role text, is_in_force bool, hash text, session_key text
+-- report
+SELECT t.name, t.role, t.is_in_force, t.hash, t.session_key FROM prescient.tokens() t
+
+-- name: token_new
+-- No row: there is one of that name, or there are 1000.
+-- in: name text, role text, hash text, session_key text, lifetime_s text?
+-- out: name text, expires_at int8?
+-- report: writes
+INSERT INTO prescient.token AS t (name, role, hash, session_key, expires_at)
+SELECT :name, :role, :hash, :session_key, clock_timestamp() + :lifetime_s::bigint * interval '1 second'
+ WHERE (SELECT count(*) FROM prescient.token) < 1000
+    ON CONFLICT ON CONSTRAINT token_pkey DO NOTHING
+RETURNING t.name, date_part('epoch', t.expires_at)::bigint AS expires_at
+
+-- name: token_revoke
+-- others: how many are left.
+-- in: name text
+-- out: name text, others int8
+-- report: writes
+DELETE FROM prescient.token t WHERE t.name = :name
+RETURNING t.name, (SELECT count(*) FROM prescient.token o WHERE o.name <> :name) AS others
+
 -- ---- migrations ------------------------------------------------------------------------------
 
 -- name: begin_migration
@@ -3774,15 +3806,15 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'enqueue', 'enqueue_now', 'enqueue_many',
                                'enqueue_each', 'resolve', 'resolve_doubt', 'reschedule', 'pending',
-                               'filed_at', 'post_checks', 'request_of', 'jobs_noted', 'schema_state',
-                               'schedule', 'schedule_set', 'schedule_on', 'schedule_off', 'unschedule',
-                               'ask_loads', 'slot_loads', 'pace', 'pace_s') THEN '{EXECUTE}'
+                               'filed_at', 'post_checks', 'request_of', 'jobs_noted', 'tokens',
+                               'schema_state', 'schedule', 'schedule_set', 'schedule_on', 'schedule_off',
+                               'unschedule', 'ask_loads', 'slot_loads', 'pace', 'pace_s') THEN '{EXECUTE}'
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
                                'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
-                               'pace_s', 'request_of', 'jobs_noted', 'row_events') THEN '{EXECUTE}'
+                               'pace_s', 'request_of', 'jobs_noted', 'tokens', 'row_events') THEN '{EXECUTE}'
            ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL

@@ -862,6 +862,43 @@ WITH RECURSIVE line (job, rest) AS (
      WHERE instr(rest, char(10)) > 0)
 SELECT DISTINCT job FROM line WHERE job IS NOT ''
 
+-- name: tokens
+-- out: name text, role text, made_at timestamptz, made_by text?, expires_at timestamptz?,
+-- out: is_in_force bool
+-- report
+SELECT name, role, made_at, NULL AS made_by, expires_at,
+       expires_at IS NULL OR expires_at > CAST(strftime('%s', 'now') AS INTEGER) AS is_in_force
+  FROM prescient_token ORDER BY name LIMIT 1000
+
+-- name: token_keys
+-- What the server judges by.
+-- out: name text, role text, is_in_force bool, hash text, session_key text
+-- report
+SELECT name, role,
+       expires_at IS NULL OR expires_at > CAST(strftime('%s', 'now') AS INTEGER) AS is_in_force,
+       hash, session_key
+  FROM prescient_token ORDER BY name LIMIT 1000
+
+-- name: token_new
+-- No row: there is one of that name, or there are 1000.
+-- in: name text, role text, hash text, session_key text, lifetime_s text?
+-- out: name text, expires_at timestamptz?
+-- report: writes
+INSERT INTO prescient_token (name, role, hash, session_key, made_at, expires_at)
+SELECT :name, :role, :hash, :session_key, CAST(strftime('%s', 'now') AS INTEGER),
+       CAST(strftime('%s', 'now') AS INTEGER) + CAST(:lifetime_s AS INTEGER)
+ WHERE (SELECT count(*) FROM prescient_token) < 1000
+    ON CONFLICT (name) DO NOTHING
+RETURNING name, expires_at
+
+-- name: token_revoke
+-- others: how many are left.
+-- in: name text
+-- out: name text, others int8
+-- report: writes
+DELETE FROM prescient_token WHERE name = :name
+RETURNING name, (SELECT count(*) FROM prescient_token AS o WHERE o.name <> :name) AS others
+
 -- name: enqueue_now
 -- in: entity text?, key text?, job text?, payload text?, conflict text?, priority text?,
 -- in: now timestamptz, concurrency_key text?, tenant text?

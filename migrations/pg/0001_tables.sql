@@ -14,6 +14,7 @@
 --   cursor              -                prescient events --deliver     view consumers
 --   run_hour, run_now   -                write now and then             views run_hours, running
 --   request             -                prescient serve                -
+--   token               -                prescient token                prescient token list
 --   setting, generation, slot_load, engine_seen, run_note: notes of engines and of init
 --
 -- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
@@ -681,6 +682,30 @@ CREATE TABLE prescient.request (
 ) WITH (fillfactor = 70);
 CREATE INDEX request_by_age ON prescient.request (kept_until);
 COMMENT ON TABLE prescient.request IS 'Requests over HTTP that have a uniqid, for as long as it is kept.';
+
+-- Who may ask over HTTP. Nothing here lets anybody in: the token itself is shown once, when it is
+-- made, and stored nowhere.
+CREATE TABLE prescient.token (
+    -- Chosen by who made it: "shop", "grafana".
+    name text COLLATE "C" PRIMARY KEY,
+    -- What it may do: read, enqueue (and read), operate (all).
+    role text NOT NULL,
+    -- SHA-256 of the token, in hexadecimal digits.
+    hash text COLLATE "C" NOT NULL,
+    -- What the signature of a browser's session is checked with (Ed25519); only the token can sign.
+    session_key text NOT NULL,
+    -- By the server's clock.
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- The user of the database.
+    made_by text NOT NULL DEFAULT session_user,
+    -- From then on it lets nobody in. NULL: never.
+    expires_at timestamptz,
+    CONSTRAINT token_hash UNIQUE (hash),
+    CONSTRAINT token_name CHECK (name ~ '^[A-Za-z0-9._-]{1,63}$'),
+    CONSTRAINT token_role CHECK (role IN ('read', 'enqueue', 'operate')),
+    CONSTRAINT token_digits CHECK (hash ~ '^[0-9a-f]{64}$' AND session_key ~ '^[0-9a-f]{64}$')
+);
+COMMENT ON TABLE prescient.token IS 'Who may ask over HTTP: names, roles and digests of tokens.';
 
 INSERT INTO prescient.setting VALUES
     ('slot_length_s', '900'),

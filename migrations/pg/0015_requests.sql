@@ -1,5 +1,6 @@
--- 0015_requests - checks that programs ask for over HTTP. `prescient serve` calls post_checks, with
--- what has come in while its last call was under way.
+-- 0015_requests - checks that programs ask for over HTTP, and who may ask. `prescient serve` calls
+-- post_checks, with what has come in while its last call was under way, and reads the tokens each
+-- second.
 
 -- Files checks, in the order of the primary key, so that two such calls do not wait for each other
 -- crosswise. Arrays of one length; NULL in one: not given. times: seconds since 1970, or from this
@@ -117,3 +118,15 @@ SELECT DISTINCT j.job
  WHERE j.job IS DISTINCT FROM ''
 $$;
 COMMENT ON FUNCTION prescient.jobs_noted() IS 'The jobs that engines have noted.';
+
+-- Who may ask over HTTP. The program has at most 1,000; more are not read.
+CREATE FUNCTION prescient.tokens()
+    RETURNS TABLE (name text, role text, made_at timestamptz, made_by text, expires_at timestamptz,
+                   is_in_force boolean, hash text, session_key text)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+SELECT t.name, t.role, t.made_at, t.made_by, t.expires_at,
+       coalesce(t.expires_at > clock_timestamp(), true), t.hash, t.session_key
+  FROM prescient.token t ORDER BY t.name COLLATE "C" LIMIT 1000
+$$;
+COMMENT ON FUNCTION prescient.tokens() IS
+    'Who may ask over HTTP: tokens by their digests, which let nobody in; prescient serve calls it.';

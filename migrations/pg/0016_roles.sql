@@ -11,7 +11,7 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
     prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
-    prescient.run_note, prescient.request,
+    prescient.run_note, prescient.request, prescient.token,
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
     prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
@@ -21,7 +21,8 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
 DO $$
 DECLARE
     of_all CONSTANT text[] := '{slot_length_s,slot_floor,slot_ceil,slot_next,slot_for,slot_fine_next,'
-        'bucket_of,pace,pace_s,pending,schema_state,request_of,jobs_noted}';
+        'bucket_of,pace,pace_s,pending,schema_state,request_of,jobs_noted,'
+        'tokens}';
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
         'resolve_doubt,filed_at,post_checks,schedule,schedule_set,schedule_on,schedule_off,unschedule,'
         'ask_loads,slot_loads}';
@@ -60,7 +61,8 @@ BEGIN
             prescient.future_job_history, prescient.future_job_run, prescient.event, prescient.slot_pass,
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
             prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
-            prescient.run_hour, prescient.run_now, prescient.run_note, prescient.request
+            prescient.run_hour, prescient.run_now, prescient.run_note, prescient.request,
+            prescient.token
             TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,

@@ -15,6 +15,7 @@
 --   reader      <- views pending, history, runs, events, slots, passes, consumers
 --   prescient events <-> cursor: how far each reader of events has come
 --   prescient init    -> migration, setting
+--   prescient token   -> token: who may ask over HTTP
 --
 -- Moments and slots are seconds since the Unix epoch, UTC. Names that end in _us have microseconds.
 -- A constraint's name is the text of the error that SQLite prints, so each name is a sentence.
@@ -302,6 +303,23 @@ CREATE TABLE prescient_request (
     filed_at INTEGER NOT NULL               -- the slot under which it was filed
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX prescient_request_by_age ON prescient_request (kept_until_us);
+
+-- Who may ask over HTTP. Nothing here lets anybody in: the token itself is shown once, when it is
+-- made, and stored nowhere.
+CREATE TABLE prescient_token (
+    name TEXT PRIMARY KEY NOT NULL,         -- chosen by who made it: "shop", "grafana"
+    role TEXT NOT NULL,                     -- what it may do: read, enqueue (and read), operate (all)
+    hash TEXT NOT NULL UNIQUE,              -- SHA-256 of the token, in hexadecimal digits
+    -- what the signature of a browser's session is checked with (Ed25519); only the token can sign
+    session_key TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    expires_at INTEGER,                     -- from then on it lets nobody in; NULL: never
+    CONSTRAINT "a token's name is of 1 to 63 letters, digits, dots, underscores and hyphens"
+        CHECK (length(name) BETWEEN 1 AND 63 AND name NOT GLOB '*[^A-Za-z0-9._-]*'),
+    CONSTRAINT "a token's role is read, enqueue or operate" CHECK (role IN ('read', 'enqueue', 'operate')),
+    CONSTRAINT "a token is stored as 64 hexadecimal digits, and so is its key"
+        CHECK (length(hash) = 64 AND length(session_key) = 64)
+) STRICT, WITHOUT ROWID;
 
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
 -- has any; of one that was killed they stay, and count for nothing after half a minute.
