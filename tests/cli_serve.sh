@@ -62,7 +62,7 @@ outlives_its_processes() {
     local s=$STORE_NAME pid pids
     a_clean_store
     serve processes.$s
-    is "$s: it asks the store by processes of its own" "$(backends_of processes.$s | wc -l)" 3
+    is "$s: it asks the store by processes of its own" "$(backends_of processes.$s | wc -l)" 4
     for pid in $(backends_of processes.$s); do kill -KILL "$pid"; done
     ok "$s: killed, they come again" wait_until 30 answers 200 /readiness
     has "$s: which is told" "$(cat processes.$s.err)" "was ended by signal 9; it is started again"
@@ -98,6 +98,7 @@ ends_in_order() {
 # what is asked for by the operator
 where_it_listens() {
     local port systemd
+    a_clean_store
     port=$(a_free_port)
     start port "$P" serve --listen "127.0.0.1:$port"
     ok "a port" wait_until 20 curl -sf "http://127.0.0.1:$port/liveness"

@@ -4,6 +4,7 @@ back, a word or a line each. ADDRESS is a port of 127.0.0.1 or the path of a soc
 functions below whose names begin with `case_`."""
 import fcntl
 import os
+import select
 import socket
 import struct
 import sys
@@ -157,5 +158,28 @@ def case_told_to_end(address):
     print(status, headers.get("connection"), *idle_answers.statuses())
 
 
+def case_tries(address, token):
+    """Wrong tokens over connections of their own: the first are answered, the others wait. A right one
+    that comes later is answered while they do. When many wait, more are sent away."""
+    head = b"GET /v1/session HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n"
+    wrong = head % b"Basic"
+    for i in range(5):
+        s = connect(address)
+        s.sendall(wrong)
+        if Answers(s).next()[0] != 401:
+            raise SystemExit("try %d is let in" % i)
+    slowed = []
+    for i in range(200):
+        slowed.append(connect(address))
+        slowed[-1].sendall(wrong)
+    right = connect(address)
+    right.sendall(head % token.encode())
+    status = Answers(right).next()[0]
+    waiting = [s for s in slowed if not select.select([s], [], [], 0)[0]]
+    if status != 200 or not waiting:
+        raise SystemExit("the right one: %d, and %d wait" % (status, len(waiting)))
+    print("5 at once, the right one before the next,", *sorted({Answers(s).next()[0] for s in slowed}))
+
+
 if __name__ == "__main__":
-    globals()["case_" + sys.argv[2]](sys.argv[1])
+    globals()["case_" + sys.argv[2]](*sys.argv[1:2], *sys.argv[3:])

@@ -128,6 +128,44 @@ static void lines_are_for_clients_that_see_where_an_answer_ends(void)
     CU_ASSERT(judge_post("1.1", LINES "Idempotency-Key: a\r\n").problem == PROBLEM_BAD_REQUEST);
 }
 
+/* What is let in by its role is known of a request that is refused, too. */
+static void a_row_is_known_also_when_its_body_is_not_taken(void)
+{
+    struct verdict_of_head v = judge(&rules, "POST /v1/checks", "Host: localhost\r\nContent-Length: 1\r\n");
+    CU_ASSERT(v.route < 0 && v.problem == PROBLEM_CONTENT_TYPE);
+    CU_ASSERT_FATAL(v.row != NULL);
+    CU_ASSERT_STRING_EQUAL(v.row->path, "/v1/checks");
+    CU_ASSERT(!judge(&rules, "GET /nothing", "Host: localhost\r\n").row);
+    CU_ASSERT(!judge(&rules, "DELETE /v1/checks", "Host: localhost\r\n").row);
+}
+
+static void roles_are_enough_for_some_rows(void)
+{
+    static const struct { enum http_method method; const char *path; enum token_role least; } rows[] = {
+        { HTTP_GET, "/liveness", ROLE_NONE }, { HTTP_GET, "/readiness", ROLE_NONE },
+        { HTTP_POST, "/v1/login", ROLE_NONE }, { HTTP_GET, "/v1/session", ROLE_READ },
+        { HTTP_GET, "/v1/why", ROLE_READ }, { HTTP_GET, "/v1/requests", ROLE_ENQUEUE },
+        { HTTP_POST, "/v1/checks", ROLE_ENQUEUE },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool is_path;
+        int route = route_find(rows[i].method, rows[i].path, &is_path);
+        CU_ASSERT_FATAL(route >= 0);
+        for (enum token_role role = ROLE_NONE; role < ROLES; role++)
+            CU_ASSERT(token_role_may(role, route_table[route].access) == (role >= rows[i].least));
+    }
+    /* one of which nothing is said */
+    CU_ASSERT(!token_role_may(ROLE_ENQUEUE, (struct route){ .path = "/new" }.access));
+    CU_ASSERT(token_role_may(ROLE_OPERATE, (struct route){ .path = "/new" }.access));
+}
+
+/* All that changes the store wants more than looking, and only it is refused to who may look. */
+static void what_writes_is_not_for_readers(void)
+{
+    for (int i = 0; i < routes; i++)
+        CU_ASSERT(!route_table[i].writes || !token_role_may(ROLE_READ, route_table[i].access));
+}
+
 static const struct test tests[] = {
     TEST(a_name_that_leads_here_is_not_ours_for_that),
     TEST(paths_are_compared_as_they_are),
@@ -137,6 +175,9 @@ static const struct test tests[] = {
     TEST(what_the_body_is_decides_who_takes_it),
     TEST(each_kind_of_body_has_its_bound),
     TEST(lines_are_for_clients_that_see_where_an_answer_ends),
+    TEST(a_row_is_known_also_when_its_body_is_not_taken),
+    TEST(roles_are_enough_for_some_rows),
+    TEST(what_writes_is_not_for_readers),
     { 0 }
 };
 

@@ -14,7 +14,8 @@ static void a_token_is_its_prefix_and_its_digits(void)
     token_text(random_bytes, text);
     CU_ASSERT_STRING_EQUAL(text, TEXT);
     CU_ASSERT(token_is_text(text));
-    static const char *const none[] = { "", "prescient_", TEXT "0", "prescient_0123456789abcdeffedcba987654321",
+    static const char *const none[] = { "", "prescient_", TEXT "0",
+                                        "prescient_0123456789abcdeffedcba987654321",
                                         "prescient_0123456789ABCDEFFEDCBA9876543210", "Prescient_" TEXT,
                                         "prescient_0123456789abcdeffedcba987654321g", " " TEXT };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
@@ -77,7 +78,8 @@ static void a_name_is_of_plain_letters(void)
     CU_ASSERT(!token_is_name(long_name));
     long_name[TOKEN_NAME - 1] = '\0';
     CU_ASSERT(token_is_name(long_name) && token_is_name("shop-1.eu_west"));
-    CU_ASSERT(!token_is_name("") && !token_is_name("a b") && !token_is_name("a\"") && !token_is_name("\xc3\xa4"));
+    CU_ASSERT(!token_is_name("") && !token_is_name("a b") && !token_is_name("a\""));
+    CU_ASSERT(!token_is_name("\xc3\xa4"));
 }
 
 static const struct test tests[] = {

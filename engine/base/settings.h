@@ -97,6 +97,7 @@ struct settings {
     const char *base_path;          /* what paths begin with: "/prescient"; NULL: nothing */
     const char **http_hosts;        /* names that it answers to, beside loopback addresses */
     int nhttp_hosts;
+    bool http_read_only;            /* no change can be made over HTTP */
     int64_t uniqid_keep_us;         /* how long requests with a uniqid are remembered, at least */
     /* jobs */
     const char **plugin_dirs;

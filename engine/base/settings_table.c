@@ -193,8 +193,9 @@ const struct setting_row settings_rows[] = {
     { "listen", SETTING_TEXT, AT(listen), .default_text = "127.0.0.1:8080", .min = 1, .max = 200,
       .section = "The HTTP server (prescient serve)", .accepts = is_printable,
       .expected = "an address with a port (127.0.0.1:8080, [::1]:8080) or unix:PATH",
-      .help = "Where prescient serve listens: an address with a port, or unix:PATH. Only a loopback address "
-              "or a\nsocket file: who reaches it may do all that it can." },
+      .help = "Where prescient serve listens: an address with a port, or unix:PATH. Without tokens "
+              "(prescient token)\nonly a loopback address or a socket file: who reaches it may do all "
+              "that it can." },
     { "base_path", SETTING_TEXT, AT(base_path), .min = 2, .max = 200, .accepts = is_base_path,
       .expected = "a path such as \"/prescient\": it begins with / and does not end with it",
       .help = "What the paths of its requests begin with, behind a proxy that passes them on as they are." },
@@ -203,6 +204,8 @@ const struct setting_row settings_rows[] = {
       .expected = "names of hosts, without a port",
       .help = "Names in the header Host that it answers to, beside localhost and loopback addresses: those "
               "by\nwhich a proxy is reached that passes the header on." },
+    { "http_read_only", SETTING_BOOL, AT(http_read_only), .default_text = "false",
+      .help = "No change can be made over HTTP: what would make one is refused with 403." },
     { "uniqid_keep", SETTING_DURATION_US, AT(uniqid_keep_us), .default_text = "7d", .min = MINUTE,
       .max = 3660 * DAY,
       .help = "How long it is remembered, at least, what was asked for under a uniqid: a repeat in that\n"

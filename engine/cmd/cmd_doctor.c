@@ -339,6 +339,29 @@ static void look_at_serve(struct doctor *d)
         finding(d, OK, "serve", "each minute names a slot", NULL);
 }
 
+/* Who does not serve needs none, so none is no trouble; a token that is over is. */
+static void look_at_tokens(struct doctor *d)
+{
+    struct err err = { 0 };
+    struct store_rows rows;
+    int over = 0;
+    if (app_rows(d->app, "tokens", NULL, 0, &rows, &err) < 0) {
+        finding_err(d, "tokens", &err, NULL);
+        return;
+    }
+    for (int i = 0; i < rows.rows; i++)
+        over += !rows_is_true(&rows, i, "is_in_force");
+    if (!rows.rows)
+        finding(d, OK, "tokens",
+                "none: whoever reaches prescient serve, where it runs, may do all; prescient token new makes "
+                "one", NULL);
+    else if (over)
+        finding(d, WARN, "tokens", text(d, "%d of %d have expired", over, rows.rows),
+                "prescient token list has them; prescient token revoke NAME takes one away");
+    else
+        finding(d, OK, "tokens", text(d, "%d; who asks prescient serve needs one", rows.rows), NULL);
+}
+
 static void look_at_attempts(struct doctor *d)
 {
     struct err err = { 0 };
@@ -651,6 +674,7 @@ static const struct { void (*look)(struct doctor *d); bool needs_store; } looks[
     { look_at_schema, true },
     { look_at_objects, true },
     { look_at_serve, true },
+    { look_at_tokens, true },
     { look_at_attempts, true },
     { look_at_clock, true },
     { look_at_status, true },

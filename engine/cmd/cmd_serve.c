@@ -9,6 +9,7 @@ static int serve_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
     { "listen", 'l', "ADDRESS", "where: 127.0.0.1:8080, [::1]:8080 or unix:PATH (the setting listen)" },
+    { "read-only", 'r', NULL, "no change can be made through it (the setting http_read_only)" },
     { 0 }
 };
 
@@ -21,29 +22,50 @@ const struct command cmd_serve = {
             "docs/http.md has the rest.\n"
             "Stays in the foreground; logs to stderr. On TERM or INT it takes no new connection, answers "
             "what it has read, and ends within stop_timeout; a second signal ends it at once.\n"
-            "Who reaches it may do all that it can: it listens on loopback addresses and socket files alone.",
-    .examples = "prescient serve\nprescient serve --listen unix:http.sock",
+            "Without tokens (prescient token) whoever reaches it may do all that it can, and it listens on "
+            "loopback addresses and socket files alone.",
+    .examples = "prescient serve\nprescient serve --listen unix:http.sock\nprescient serve --read-only",
     .options = options,
     .main = serve_main,
     .role = "prescient_enqueuer",
 };
 
-/* The socket of systemd, else the one that is asked for. */
-static int open_socket(const char *wanted, struct listen_address *address, struct err *err)
+/* Whether there is a token. A store that is away keeps nobody from starting: without a list of
+ * tokens nobody is let in. */
+static int check_tokens(struct app *app, const struct listen_address *address, struct err *err)
 {
     char text[LISTEN_TEXT];
+    struct store_report report = STORE_REPORT_INIT;
+    struct store *st = app_store_new(app, err);
+    if (!st)
+        return err->code;
+    report.name = "tokens";
+    report.arena = app->arena;
+    int rc = store_do(st, &report.call);
+    bool is_away = rc == ERR_LOST || rc == ERR_BUSY;
+    store_free(st);
+    if (is_away)
+        log_warn(&app->log, "whether there are tokens is not known: %s", report.call.err.text);
+    if (is_away || (rc == 0 && report.rows.rows))
+        return 0;
+    return err_set(err, ERR_INPUT,
+                   "listen: %s is no loopback address, and without tokens whoever reaches it may do all that "
+                   "it can; make one first (prescient token new)", listen_text(address, text));
+}
+
+/* The socket of systemd, else the one that is asked for. */
+static int open_socket(struct app *app, const char *wanted, struct listen_address *address, struct err *err)
+{
     int fd, rc = listen_inherit(address, &fd, err);
     if (rc == 0 && fd < 0)
         rc = listen_parse(wanted, address, err);
-    if (rc < 0)
-        return rc;
-    if (address->is_local)
+    if (rc == 0 && !address->is_local)
+        rc = check_tokens(app, address, err);
+    if (rc == 0)
         return fd >= 0 ? fd : listen_open(address, err);
     if (fd >= 0)
         close(fd);
-    return err_set(err, ERR_INPUT,
-                   "listen: %s is no loopback address, and who reaches it may do all that it can; put a "
-                   "proxy in front that asks for a password", listen_text(address, text));
+    return rc;
 }
 
 /* A store that can never be opened is told at once; one that is away is waited for. */
@@ -64,15 +86,18 @@ static int serve_main(struct app *app, const struct args *args)
         return app_usage(app, "--now: a server has no virtual time");
     if (check_store(app, &err) < 0)
         return app_fail(app, &err);
-    int fd = open_socket(args_has(args, 'l') ? args_text(args, 'l') : app->settings.listen, &address, &err);
+    const char *wanted = args_has(args, 'l') ? args_text(args, 'l') : app->settings.listen;
+    int fd = open_socket(app, wanted, &address, &err);
     if (fd < 0)
         return app_fail(app, &err);
+    app->settings.http_read_only = app->settings.http_read_only || args_has(args, 'r');
     supervisor_open(&supervisor);
     log_info(&app->log, "prescient %s answers at %s", VERSION, listen_text(&address, text));
     supervisor_status(&supervisor, "answers at %s", text);
     int rc = server_run(&(struct server_options){
         .settings = &app->settings, .log = &app->log, .role = app->command->role,
-        .reader_role = "prescient_reader", .listen_fd = fd, .supervisor = &supervisor,
+        .reader_role = "prescient_reader", .listen_fd = fd, .is_local = address.is_local,
+        .supervisor = &supervisor,
     }, &err);
     supervisor_close(&supervisor);
     return rc < 0 ? app_fail(app, &err) : EXIT_WELL;

@@ -59,7 +59,7 @@ static void answer_events(struct asking *a, struct answer *answer)
 void asked_events_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     static const char *const known[] = { "after", "limit", "payload", NULL };
-    struct asking asking = { .desk = desk };
+    struct asking asking = { .desk = desk, .role = questions->role };
     (void)n;
     if (desk_query(desk, questions, known, &asking.query, answers))
         answer_events(&asking, answers);

@@ -53,7 +53,7 @@ static int read_questions(struct backend *b, struct exchange message)
 static int alike(const struct question *q, int n)
 {
     int same = 1;
-    if (!route_table[q->route].takes_many)
+    if (!route_at(q->route)->takes_many)
         return 1;
     while (same < n && q[same].route == q->route)
         same++;
@@ -65,7 +65,7 @@ static void answer_all(struct backend *b, int n)
     for (int i = 0, same; i < n; i += same) {
         const struct question *q = &b->questions[i];
         same = alike(q, n - i);
-        route_table[q->route].answer(&b->desk, q, same, &b->answers[i]);
+        route_at(q->route)->answer(&b->desk, q, same, &b->answers[i]);
     }
 }
 
@@ -80,9 +80,11 @@ static bool put_answers(struct backend *b, int n)
 
 static bool are_good(const struct backend *b, int n)
 {
-    for (int i = 0; i < n; i++)
-        if (b->questions[i].route >= (uint32_t)routes || !route_table[b->questions[i].route].answer)
+    for (int i = 0; i < n; i++) {
+        const struct route *route = route_at(b->questions[i].route);
+        if (!route || !route->answer)
             return false;
+    }
     return n > 0;
 }
 

@@ -17,6 +17,8 @@
 #define S INT64_C(1000000)
 /* One that ended is started again after this time, counted from when it had begun. */
 #define RESTART_US (1 * S)
+/* The tokens are asked for so often. */
+#define TOKENS_US (1 * S)
 /* What a question may wait for its turn. */
 #define TURN_US (30 * S)
 /* Beyond the time that the store has for a call: it may try several hosts. */
@@ -44,6 +46,7 @@ void backends_init(struct backends *b, const struct backends_options *options)
         b->all[i].all = b;
         b->all[i].sock = -1;
         b->all[i].writes = i == 0;
+        b->all[i].asks_tokens = i == BACKENDS - 1;
     }
 }
 
@@ -60,7 +63,7 @@ bool backends_have(const struct backends *b, const void *pointer)
 static void become_backend(const struct backend_process *p, int sock, pid_t parent)
 {
     struct backends *b = p->all;
-    const char *role = p->writes ? b->o.role : b->o.reader_role;
+    const char *role = p->writes || p->asks_tokens ? b->o.role : b->o.reader_role;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
@@ -101,18 +104,28 @@ static void start(struct backend_process *p)
     close(pair[1]);
     p->sock = pair[0];
     p->pid = pid < 0 ? 0 : pid;
-    if (pid > 0 && watch(p, EPOLL_CTL_ADD, EPOLLIN))
+    if (pid > 0 && watch(p, EPOLL_CTL_ADD, EPOLLIN)) {
+        if (p->asks_tokens)
+            agenda_set(b->o.agenda, &p->alarm, p->began_us);        /* who has come waits for them */
         return;
+    }
     log_warn(b->o.log, "a process that asks the store cannot be started; it is tried again");
     close(p->sock);
     p->sock = -1;
     start_later(p);
 }
 
+/* Where nothing may be changed, there is none that could. */
+static bool is_needed(const struct backend_process *p)
+{
+    return !(p->writes && p->all->o.settings->http_read_only);
+}
+
 void backends_start(struct backends *b)
 {
     for (int i = 0; i < BACKENDS; i++)
-        start(&b->all[i]);
+        if (is_needed(&b->all[i]))
+            start(&b->all[i]);
 }
 
 enum asked_rc { WAS_ASKED, WAS_NOT_ASKED };
@@ -297,6 +310,8 @@ static bool put_lines(struct backend_process *p, struct connection *c)
     bool fits = exchange_put_question(&p->out.bytes, &(struct question){
         .route = (uint32_t)c->route,
         .query = r->query,
+        .who = c->visit.guest.name,
+        .role = c->visit.guest.role,
         .body = r->body.data,
         .body_len = (uint32_t)len,
         .line = (uint32_t)s->answered + 1,
@@ -314,6 +329,8 @@ static bool put_question(struct backend_process *p, struct connection *c)
         .route = (uint32_t)c->route,
         .query = r->query,
         .key = r->headers[REQUEST_IDEMPOTENCY_KEY],
+        .who = c->visit.guest.name,
+        .role = c->visit.guest.role,
         .body = r->body.data ? r->body.data : "",
         .body_len = (uint32_t)r->body.len,
     });
@@ -327,9 +344,33 @@ static bool goes_with(const struct backend_process *p, const struct connection *
            c->route == p->asked[0]->route;
 }
 
-static void ask(struct backend_process *p, struct waiting *w)
+static void is_asked(struct backend_process *p)
 {
     struct backends *b = p->all;
+    p->asked_us = now_us(b);
+    p->answers_by_us = p->asked_us + b->o.settings->connect_timeout_us +
+                       b->o.settings->statement_timeout_us + SLACK_US;
+    agenda_set(b->o.agenda, &p->alarm, p->answers_by_us);
+}
+
+/* Nobody's connection waits for the answer. */
+static void ask_tokens(struct backend_process *p)
+{
+    static const struct question q = { .query = "", .who = "", .role = ROLE_OPERATE, .body = "" };
+    struct question own = q;
+    own.route = (uint32_t)routes;
+    bool fits = exchange_begin(&p->out.bytes) && exchange_put_question(&p->out.bytes, &own) &&
+                exchange_end(&p->out.bytes, 0);
+    if (!fits) {
+        outgoing_free(&p->out);
+        return;
+    }
+    p->asked[p->nasked++] = NULL;
+    is_asked(p);
+}
+
+static void ask(struct backend_process *p, struct waiting *w)
+{
     bool fits = exchange_begin(&p->out.bytes);
     while (fits && w->first && goes_with(p, w->first)) {
         struct connection *c = take_waiting(w);
@@ -341,9 +382,7 @@ static void ask(struct backend_process *p, struct waiting *w)
         refuse_asked(p, WAS_NOT_ASKED);
         return;
     }
-    p->answers_by_us = now_us(b) + b->o.settings->connect_timeout_us + b->o.settings->statement_timeout_us +
-                       SLACK_US;
-    agenda_set(b->o.agenda, &p->alarm, p->answers_by_us);
+    is_asked(p);
 }
 
 static void write_out(struct backend_process *p)
@@ -367,6 +406,8 @@ static bool deliver(struct backend_process *p, struct exchange message)
     struct answer answer;
     while (p->nanswered < p->nasked && exchange_next_answer(&message, &answer)) {
         struct connection *c = p->asked[p->nanswered++];
+        if (p->asks_tokens)
+            p->all->o.tokens_came(p->all->o.ctx, &answer, p->asked_us);
         if (!c)
             continue;
         connection_answer(c, &answer, "");
@@ -385,6 +426,8 @@ static void answers_came(struct backend_process *p)
         if (is_good) {
             p->nasked = p->nanswered = 0;
             agenda_unset(p->all->o.agenda, &p->alarm);
+            if (p->asks_tokens)
+                agenda_set(p->all->o.agenda, &p->alarm, p->asked_us + TOKENS_US);
         }
     }
     if (is_bad || !is_good) {
@@ -422,12 +465,21 @@ void backends_event(struct backends *b, void *pointer, uint32_t events)
 static void look_after(struct backend_process *p)
 {
     struct backends *b = p->all;
-    if (p->sock < 0 && !p->pid && now_us(b) - p->began_us >= RESTART_US) {
+    if (p->sock < 0 && !p->pid && is_needed(p) && now_us(b) - p->began_us >= RESTART_US) {
         start(p);
     } else if (p->nasked && now_us(b) >= p->answers_by_us) {
         log_error(b->o.log, "a process that asks the store has not answered in time; it is ended");
         give_up(p);
     }
+}
+
+static bool is_wanted(const struct backend_process *p)
+{
+    if (p->asks_tokens)
+        return !p->asked_us || now_us(p->all) - p->asked_us >= TOKENS_US;
+    if (p->writes)
+        return p->all->writes.first || p->all->streams.first;
+    return p->all->reads.first;
 }
 
 /* Whether one was asked. */
@@ -436,10 +488,12 @@ static bool ask_all(struct backends *b)
     bool was_asked = false;
     for (int i = 0; i < BACKENDS; i++) {
         struct backend_process *p = &b->all[i];
-        struct waiting *w = p->sock < 0 || p->nasked ? NULL : next_of(p);
-        if (!w || !w->first)
+        if (p->sock < 0 || p->nasked || !is_wanted(p))
             continue;
-        ask(p, w);
+        if (p->asks_tokens)
+            ask_tokens(p);
+        else
+            ask(p, next_of(p));
         write_out(p);
         was_asked = true;
     }

@@ -1,6 +1,7 @@
-/* backends.h - the processes that ask the store, as the front sees them: one that writes and some
- * that read, each with at most one message under way. One that ends or does not answer is replaced;
- * who waited for it is told that its answer is not known. */
+/* backends.h - the processes that ask the store, as the front sees them: one that writes, some that
+ * read, and one that reads the tokens each second, each with at most one message under way. One
+ * that ends or does not answer is replaced; who waited for it is told that its answer is not
+ * known. */
 #ifndef PRESCIENT_HTTP_BACKENDS_H
 #define PRESCIENT_HTTP_BACKENDS_H
 
@@ -12,7 +13,7 @@
 #include "../base/settings.h"
 #include "connection.h"
 
-enum { BACKENDS_READ = 2, BACKENDS = BACKENDS_READ + 1 };
+enum { BACKENDS_READ = 2, BACKENDS = BACKENDS_READ + 2 };
 
 struct backends_options {
     const struct settings *settings;
@@ -24,6 +25,8 @@ struct backends_options {
     const char *role, *reader_role;
     /* The process of one begins: closes what is the front's alone. */
     void (*in_child)(void *ctx);
+    /* What has become of the question for the tokens that was asked at that time. */
+    void (*tokens_came)(void *ctx, const struct answer *answer, int64_t asked_us);
     void *ctx;
 };
 
@@ -31,7 +34,7 @@ struct backend_process {
     struct backends *all;
     pid_t pid;                      /* 0: it does not run */
     int sock;
-    bool writes;
+    bool writes, asks_tokens;       /* neither: it reads */
     bool streamed;                  /* what it was asked last was lines of a stream */
     struct bytes in;
     struct outgoing out;
@@ -40,7 +43,7 @@ struct backend_process {
     struct connection *asked[EXCHANGE_MOST];
     int nasked, nanswered;
     int64_t began_us;
-    int64_t answers_by_us;          /* what it was asked */
+    int64_t asked_us, answers_by_us;
     struct alarm alarm;             /* it is started again, or has not answered */
 };
 

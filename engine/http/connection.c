@@ -98,7 +98,8 @@ static const char *const contents[CONTENTS] = {
 };
 
 /* Of every answer: it is of this moment, and no page. */
-static const char always[] = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+static const char always[] = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+                             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
 
 static const char *reason_of(int status)
 {
@@ -223,6 +224,12 @@ void connection_wait(struct connection *c)
     c->state = CONNECTION_WAITS;
     c->since_us = now_us(c);
     agenda_unset(c->host->agenda, &c->alarm);
+}
+
+void connection_hold(struct connection *c, int64_t in_us)
+{
+    c->state = CONNECTION_HELD;
+    set_alarm(c, in_us);
 }
 
 /* ---- reading ---- */
@@ -378,11 +385,12 @@ static void drain(struct connection *c)
 
 /* ---- writing ---- */
 
-static void go_on(struct connection *c)
+static void read_next(struct connection *c)
 {
     request_renew(&c->request);
     c->stream = (struct stream){ 0 };
     c->route = -1;
+    c->visit = (struct gate_visit){ 0 };
     c->state = CONNECTION_READS;
     c->since_us = now_us(c);
     set_alarm(c, IDLE_US);
@@ -396,7 +404,7 @@ static void answer_is_written(struct connection *c)
         return;
     }
     if (!is_last) {
-        go_on(c);
+        read_next(c);
         return;
     }
     /* What the client has still sent would make the system throw away what it has not read. */
@@ -452,7 +460,7 @@ static void watch(struct connection *c)
 
 void connection_turn(struct connection *c, bool readable, bool is_gone)
 {
-    if (is_gone && c->state == CONNECTION_WAITS)
+    if (is_gone && (c->state == CONNECTION_WAITS || c->state == CONNECTION_HELD))
         give_up(c);
     else if (readable && c->state == CONNECTION_READS)
         read_in(c);
@@ -472,8 +480,23 @@ void connection_turn(struct connection *c, bool readable, bool is_gone)
         watch(c);
 }
 
+void connection_go_on(struct connection *c)
+{
+    c->state = CONNECTION_READS;
+    set_alarm(c, STRIDE_US);
+    if (c->request.state == REQUEST_HEAD_READ)
+        head_has_come(c);
+    if (c->state == CONNECTION_READS)
+        judge(c);
+    connection_turn(c, false, false);
+}
+
 void connection_is_late(struct connection *c)
 {
+    if (c->state == CONNECTION_HELD) {
+        connection_go_on(c);
+        return;
+    }
     if (c->state == CONNECTION_READS && request_is_cut(&c->request)) {
         connection_refuse(c, PROBLEM_SLOW, "", "the request did not come in time; send it again");
         write_out(c);

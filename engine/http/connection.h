@@ -9,12 +9,14 @@
 #include "../base/bytes.h"
 #include "../base/clock.h"
 #include "exchange.h"
+#include "gate.h"
 #include "outgoing.h"
 #include "request.h"
 #include "stream.h"
 
 enum connection_state {
     CONNECTION_READS,   /* a request, or the next one */
+    CONNECTION_HELD,    /* its request is not judged yet, and nothing more is read */
     CONNECTION_WAITS,   /* its request is asked elsewhere */
     CONNECTION_WRITES,  /* the answer */
     CONNECTION_DRAINS,  /* all is written, and it does not go on: until the client has read it */
@@ -29,10 +31,10 @@ struct connection_host {
     struct agenda *agenda;
     int epoll;
     /* The head of a request has come. Sets `body_max`, and begins its stream if its body is lines.
-     * False: it has been answered. */
+     * False: it has been answered, or is held (connection_hold). */
     bool (*take_head)(void *ctx, struct connection *c);
     /* All of a request has come, or some lines of a stream. It has been answered when this returns,
-     * or waits (connection_wait). */
+     * waits (connection_wait) or is held. */
     void (*take_request)(void *ctx, struct connection *c);
     bool is_ending;                 /* it closes each connection behind its answer */
     void *ctx;
@@ -54,6 +56,7 @@ struct connection {
     struct stream stream;           /* it is one */
     /* the server's */
     int route;                      /* of the request; -1: none */
+    struct gate_visit visit;        /* who asks, once that is judged */
     int64_t since_us;               /* when it was opened, was answered last, or began to wait */
     struct connection *before, *after;              /* in its list */
     struct connection *next_waiting;                /* behind it in a queue of questions */
@@ -73,6 +76,11 @@ void connection_wait(struct connection *c);
 
 /* A stream that waits is asked about now: reads what the client has sent by now for that. */
 void connection_fill(struct connection *c);
+
+/* The host is asked about its request once more, after that time at the latest, or when the owner
+ * calls connection_go_on. */
+void connection_hold(struct connection *c, int64_t in_us);
+void connection_go_on(struct connection *c);
 
 /* The answer to its request; goes on with what the client has sent behind it. `headers`: further
  * lines, or "". Of a stream, CONTENT_NDJSON has the answers to the lines that were asked about; any

@@ -20,6 +20,10 @@ struct question {
     uint32_t route;                 /* its index in route_table */
     const char *query;              /* as sent */
     const char *key;                /* the header Idempotency-Key; NULL: none */
+    /* the name of the token by which it is asked, and its role (enum token_role); "": no token is
+     * needed, and who asks may do all */
+    const char *who;
+    uint32_t role;
     const char *body;               /* of `body_len` bytes; not ended by a NUL */
     uint32_t body_len;
     uint32_t line;                  /* of a body of lines, the number of the first; else 0 */

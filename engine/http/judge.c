@@ -98,8 +98,10 @@ static bool find_route(struct verdict_of_head *v, const struct judge_rules *rule
     bool is_path = false;
     const char *path = path_below(rules->base_path, r->path);
     v->route = path ? route_find(r->method, path, &is_path) : -1;
-    if (v->route >= 0)
+    if (v->route >= 0) {
+        v->row = &route_table[v->route];
         return true;
+    }
     if (!is_path)
         return refuse(v, PROBLEM_NOT_FOUND, "there is nothing at %.*s", UTF8_SHOWN(r->path));
     route_allow(path, v->allow);

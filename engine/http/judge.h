@@ -16,6 +16,8 @@ struct judge_rules {
 
 struct verdict_of_head {
     int route;                      /* -1: it is refused */
+    /* of its path and method, also when it is refused; NULL: there is none */
+    const struct route *row;
     enum problem_type problem;
     char allow[ROUTE_ALLOW];        /* of PROBLEM_METHOD; else "" */
     char detail[256];

@@ -131,7 +131,7 @@ static void answer_list(struct asking *a, const struct list *list, struct answer
 
 void lists_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
-    struct asking asking = { .desk = desk };
+    struct asking asking = { .desk = desk, .role = questions->role };
     const struct list *list = list_of(questions);
     const char *names[QUERY_MAX];
     (void)n;

@@ -129,7 +129,7 @@ static void answer_look(struct asking *a, const struct look *look, struct answer
 
 void looks_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
-    struct asking asking = { .desk = desk, .limit = PARAMETERS_LIMIT };
+    struct asking asking = { .desk = desk, .role = questions->role, .limit = PARAMETERS_LIMIT };
     const struct look *look = look_of(questions);
     const char *names[QUERY_MAX];
     (void)n;

@@ -115,6 +115,8 @@ static int read_bare(struct asking *a, const struct parameter *p, const char **o
     if (text && strcmp(text, "1") != 0 && strcmp(text, "0") != 0)
         return err_set(&a->err, ERR_INPUT, "%s: found '%.*s', expected 1 or 0", p->name, UTF8_SHOWN(text));
     a->with_payload = text && *text == '1';
+    if (a->with_payload && a->role < ROLE_OPERATE)
+        return err_set(&a->err, ERR_DENIED, "payloads are for the role operate; ask without payload=1");
     *out = a->with_payload ? NULL : "1";
     return 0;
 }

@@ -4,6 +4,7 @@
 #define PRESCIENT_HTTP_PARAMETERS_H
 
 #include "desk.h"
+#include "token.h"
 
 enum {
     PARAMETERS_LIMIT = 100,         /* items, where no limit is asked for */
@@ -39,6 +40,7 @@ struct parameter {
 
 struct asking {
     struct desk *desk;
+    enum token_role role; /* of who asks */
     struct query query;
     int64_t limit;
     const char *after;              /* the place that the cursor names; NULL: none */

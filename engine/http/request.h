@@ -31,6 +31,7 @@ enum { REQUEST_HEAD_MAX = 16 * 1024 };
     row(IF_NONE_MATCH, "if-none-match") \
     row(LAST_EVENT_ID, "last-event-id") \
     row(ORIGIN, "origin") \
+    row(SEC_FETCH_SITE, "sec-fetch-site") \
     row(TRANSFER_ENCODING, "transfer-encoding")
 
 #define REQUEST_HEADER_ID(id, name) REQUEST_##id,

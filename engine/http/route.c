@@ -7,7 +7,9 @@
 #include "asked_events.h"
 #include "asked_jobs.h"
 #include "asked_request.h"
+#include "asked_tokens.h"
 #include "asked_why.h"
+#include "front.h"
 #include "lists.h"
 #include "looks.h"
 #include "post.h"
@@ -16,29 +18,44 @@
 #include "stream.h"
 
 const struct route route_table[] = {
-    { HTTP_GET, "/liveness", .answer = NULL },
-    { HTTP_GET, "/readiness", .answer = ready_answer },
-    { HTTP_POST, "/v1/checks", .writes = true, .takes_many = true, .content_type = "application/json",
-      .body_max = 8 * 1024 * 1024, .answer = post_answer },
-    { HTTP_POST, "/v1/checks", .writes = true, .streams = true, .content_type = "application/x-ndjson",
-      .body_max = STREAM_BODY_MAX, .answer = post_lines_answer },
-    { HTTP_GET, "/v1/checks", .answer = lists_answer },
-    { HTTP_GET, "/v1/history", .answer = lists_answer },
-    { HTTP_GET, "/v1/runs", .answer = lists_answer },
-    { HTTP_GET, "/v1/slots", .answer = lists_answer },
-    { HTTP_GET, "/v1/schedules", .answer = lists_answer },
-    { HTTP_GET, "/v1/engines", .answer = lists_answer },
-    { HTTP_GET, "/v1/events", .answer = asked_events_answer },
-    { HTTP_GET, "/v1/jobs", .answer = asked_jobs_answer },
-    { HTTP_GET, "/v1/check", .answer = looks_answer },
-    { HTTP_GET, "/v1/job", .answer = looks_answer },
-    { HTTP_GET, "/v1/slot", .answer = looks_answer },
-    { HTTP_GET, "/v1/status", .answer = looks_answer },
-    { HTTP_GET, "/v1/requests", .answer = asked_request_answer },
-    { HTTP_GET, "/v1/why", .answer = asked_why_answer },
+    { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },
+    { HTTP_GET, "/readiness", ACCESS_ANYONE, .answer = ready_answer },
+    { HTTP_POST, "/v1/login", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
+      .at_front = front_login },
+    { HTTP_POST, "/v1/logout", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
+      .at_front = front_logout },
+    { HTTP_GET, "/v1/session", ACCESS_READ, .needs_no_store = true, .at_front = front_session },
+    { HTTP_POST, "/v1/checks", ACCESS_ENQUEUE, .writes = true, .takes_many = true,
+      .content_type = "application/json", .body_max = 8 * 1024 * 1024, .answer = post_answer },
+    { HTTP_POST, "/v1/checks", ACCESS_ENQUEUE, .writes = true, .streams = true,
+      .content_type = "application/x-ndjson", .body_max = STREAM_BODY_MAX, .answer = post_lines_answer },
+    { HTTP_GET, "/v1/checks", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/history", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/runs", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/slots", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/schedules", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/engines", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },
+    { HTTP_GET, "/v1/jobs", ACCESS_READ, .answer = asked_jobs_answer },
+    { HTTP_GET, "/v1/check", ACCESS_READ, .answer = looks_answer },
+    { HTTP_GET, "/v1/job", ACCESS_READ, .answer = looks_answer },
+    { HTTP_GET, "/v1/slot", ACCESS_READ, .answer = looks_answer },
+    { HTTP_GET, "/v1/status", ACCESS_READ, .answer = looks_answer },
+    { HTTP_GET, "/v1/requests", ACCESS_ENQUEUE, .answer = asked_request_answer },
+    { HTTP_GET, "/v1/why", ACCESS_READ, .answer = asked_why_answer },
 };
 
 const int routes = sizeof route_table / sizeof *route_table;
+
+/* No path leads to it. */
+static const struct route of_front = { HTTP_GET, "", .answer = asked_tokens_answer };
+
+const struct route *route_at(uint32_t index)
+{
+    if (index < (uint32_t)routes)
+        return &route_table[index];
+    return index == (uint32_t)routes ? &of_front : NULL;
+}
 
 int route_find(enum http_method method, const char *path, bool *is_path)
 {

@@ -8,26 +8,36 @@
 #include <stddef.h>
 #include "desk.h"
 #include "exchange.h"
+#include "token.h"
+
+struct connection;
+struct front;
 
 struct route {
     enum http_method method;        /* one of GET answers HEAD, too */
     const char *path;
+    enum access access;             /* a row that says nothing is for `operate` alone */
     /* One backend answers all that change something, so that what comes in at once is written at
      * once; the others are for what only reads. */
     bool writes;
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
     /* Its body is lines, some of which are a question each (stream.h). */
     bool streams;
+    bool needs_no_store;            /* it goes on while the store is away, for those known by then */
     const char *content_type;       /* that its body must have; NULL: it has no body */
     size_t body_max;                /* bytes */
     /* Answers each of `n` questions, whatever befalls. The bodies of answers live in the arena of
-     * the desk. NULL: the front does it, and asks no store. */
+     * the desk. NULL: the front does it (`at_front`), and asks no store. */
     void (*answer)(struct desk *desk, const struct question *questions, int n, struct answer *answers);
+    void (*at_front)(struct front *front, struct connection *c);
 };
 
 extern const struct route route_table[];
 extern const int routes;
 
+/* The row of an index in a question: one of the table, or behind it, as number `routes`, what the
+ * front itself asks, the list of tokens. NULL: there is none. */
+const struct route *route_at(uint32_t index);
 /* The index of the row that answers, or -1: `is_path` says whether the path is known with another
  * method. */
 int route_find(enum http_method method, const char *path, bool *is_path);

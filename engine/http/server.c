@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backends.h"
+#include "front.h"
 #include "judge.h"
 #include "route.h"
 
@@ -30,6 +31,7 @@ struct server {
     struct agenda agenda;
     struct connection_host host;
     struct judge_rules rules;
+    struct front front;
     struct backends backends;
     struct connection *first;       /* of all connections, the newest first */
     int connections, connections_max;
@@ -76,6 +78,7 @@ static void free_connection(struct server *s, struct connection *c)
     if (c->after)
         c->after->before = c->before;
     backends_forget(&s->backends, c);
+    front_forget(&s->front, c);
     connection_free(c);
     s->connections--;
     set_full(s, false);
@@ -146,6 +149,8 @@ static bool take_head(void *ctx, struct connection *c)
     char headers[ROUTE_ALLOW + 16] = "";
     struct verdict_of_head v = judge_head(&s->rules, &c->request);
     c->route = v.route;
+    if (!front_lets_in(&s->front, c, &v))
+        return false;
     if (v.route < 0) {
         if (*v.allow)
             snprintf(headers, sizeof headers, "Allow: %s\r\n", v.allow);
@@ -158,23 +163,26 @@ static bool take_head(void *ctx, struct connection *c)
     return true;
 }
 
-static void say_alive(struct connection *c)
-{
-    static const char body[] = "{\"status\":\"alive\"}\n";
-    connection_answer(c, &(struct answer){ .status = 200, .content = CONTENT_JSON, .body = body,
-                                           .body_len = sizeof body - 1 }, "");
-}
-
 static void take_request(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
     const struct route *route = &route_table[c->route];
-    if (!route->answer)
-        say_alive(c);
+    if (route->at_front)
+        route->at_front(&s->front, c);
     else if (s->is_ending && !strcmp(route->path, "/readiness"))
         connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
     else
         backends_ask(&s->backends, c);
+}
+
+/* Those who are held may go on, or wait for another list. */
+static void tokens_came(void *ctx, const struct answer *answer, int64_t asked_us)
+{
+    struct server *s = ctx;
+    front_take_tokens(&s->front, answer, asked_us);
+    for (struct connection *c = s->first; c; c = c->after)
+        if (c->state == CONNECTION_HELD)
+            connection_go_on(c);
 }
 
 /* ---- ending ---- */
@@ -333,9 +341,11 @@ static void prepare(struct server *s)
         .base_path = settings->base_path ? settings->base_path : "",
         .hosts = settings->http_hosts, .nhosts = settings->nhttp_hosts,
     };
+    front_init(&s->front, settings, s->o.log, &clock_system, !s->o.is_local);
     backends_init(&s->backends, &(struct backends_options){
         .settings = settings, .log = s->o.log, .clock = &clock_system, .agenda = &s->agenda,
-        .role = s->o.role, .reader_role = s->o.reader_role, .in_child = in_child, .ctx = s,
+        .role = s->o.role, .reader_role = s->o.reader_role, .in_child = in_child,
+        .tokens_came = tokens_came, .ctx = s,
     });
 }
 
@@ -357,6 +367,7 @@ static void end(struct server *s)
     while (s->first)
         free_connection(s, s->first);
     backends_end(&s->backends);
+    front_free(&s->front);
     if (s->o.listen_fd >= 0)
         close(s->o.listen_fd);
     if (s->signals >= 0)

@@ -14,6 +14,7 @@ struct server_options {
     /* whose rights it needs on PostgreSQL: to file checks, and to look at them */
     const char *role, *reader_role;
     int listen_fd;                  /* opened for it; it closes it */
+    bool is_local;                  /* only this machine's programs reach it */
     struct supervisor *supervisor;
 };
 

@@ -9,6 +9,15 @@ static const char *const words[ROLES] = {
     [ROLE_NONE] = "none", [ROLE_READ] = "read", [ROLE_ENQUEUE] = "enqueue", [ROLE_OPERATE] = "operate",
 };
 
+bool token_role_may(enum token_role role, enum access access)
+{
+    static const enum token_role least[] = {
+        [ACCESS_OPERATE] = ROLE_OPERATE, [ACCESS_ENQUEUE] = ROLE_ENQUEUE, [ACCESS_READ] = ROLE_READ,
+        [ACCESS_ANYONE] = ROLE_NONE,
+    };
+    return role >= least[access];
+}
+
 const char *token_role_word(enum token_role role)
 {
     return words[role];

@@ -23,6 +23,11 @@ enum {
 /* Each may do what those before it may. */
 enum token_role { ROLE_NONE, ROLE_READ, ROLE_ENQUEUE, ROLE_OPERATE, ROLES };
 
+/* The least that somebody needs who asks. What says nothing is for `operate` alone. */
+enum access { ACCESS_OPERATE, ACCESS_ENQUEUE, ACCESS_READ, ACCESS_ANYONE };
+
+bool token_role_may(enum token_role role, enum access access);
+
 const char *token_role_word(enum token_role role);
 /* ROLE_NONE: it is none. */
 enum token_role token_role_of(const char *word);

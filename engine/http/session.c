@@ -1,0 +1,99 @@
+/* session.c - see session.h. */
+#include "session.h"
+
+#include <nettle/memops.h>
+#include <string.h>
+
+/* What is signed begins with this, so that no signature stands for anything else. */
+static const char purpose[] = "prescient session 1 ";
+
+enum { PURPOSE = sizeof purpose - 1 };
+
+static void message_of(const struct session *s, uint8_t out[PURPOSE + SESSION_SIGNED])
+{
+    memcpy(out, purpose, PURPOSE);
+    memcpy(out + PURPOSE, s->bytes, SESSION_SIGNED);
+}
+
+void session_make(const char *token, int64_t until_s, const uint8_t random[SESSION_RANDOM],
+                  struct session *out)
+{
+    uint8_t hash[TOKEN_HASH], key[TOKEN_KEY], secret[TOKEN_KEY], message[PURPOSE + SESSION_SIGNED];
+    token_hash(token, hash);
+    token_secret(token, secret);
+    ed25519_sha512_public_key(key, secret);
+    memcpy(out->bytes, hash, SESSION_TOKEN);
+    for (int i = 0; i < 8; i++)
+        out->bytes[SESSION_TOKEN + i] = (uint8_t)((uint64_t)until_s >> (56 - 8 * i));
+    memcpy(out->bytes + SESSION_TOKEN + 8, random, SESSION_RANDOM);
+    message_of(out, message);
+    ed25519_sha512_sign(key, secret, sizeof message, message, out->bytes + SESSION_SIGNED);
+    explicit_bzero(secret, sizeof secret);
+}
+
+void session_text(const struct session *s, char out[SESSION_TEXT])
+{
+    token_to_hex(s->bytes, sizeof s->bytes, out);
+}
+
+bool session_is_of(const struct session *s, const uint8_t hash[TOKEN_HASH])
+{
+    return memeql_sec(s->bytes, hash, SESSION_TOKEN);
+}
+
+bool session_is_signed(const struct session *s, const uint8_t key[TOKEN_KEY])
+{
+    uint8_t message[PURPOSE + SESSION_SIGNED];
+    message_of(s, message);
+    return ed25519_sha512_verify(key, sizeof message, message, s->bytes + SESSION_SIGNED);
+}
+
+int64_t session_until_s(const struct session *s)
+{
+    uint64_t until = 0;
+    for (int i = 0; i < 8; i++)
+        until = until << 8 | s->bytes[SESSION_TOKEN + i];
+    return (int64_t)until;
+}
+
+void session_csrf(const struct session *s, char out[SESSION_CSRF])
+{
+    static const char what[] = "prescient csrf ";
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct sha256_ctx sha;
+    sha256_init(&sha);
+    sha256_update(&sha, sizeof what - 1, (const uint8_t *)what);
+    sha256_update(&sha, sizeof s->bytes, s->bytes);
+    sha256_digest(&sha, sizeof digest, digest);
+    token_to_hex(digest, (SESSION_CSRF - 1) / 2, out);
+}
+
+/* ---- the header ---- */
+
+/* The value of one "name=value" of `len` bytes, if it is ours. */
+static bool take_pair(const char *pair, size_t len, struct session *out)
+{
+    char text[SESSION_TEXT];
+    size_t name = sizeof SESSION_COOKIE;
+    if (len != name + SESSION_TEXT - 1 || strncmp(pair, SESSION_COOKIE "=", name) != 0)
+        return false;
+    memcpy(text, pair + name, SESSION_TEXT - 1);
+    text[SESSION_TEXT - 1] = '\0';
+    struct session read;
+    if (!token_from_hex(text, read.bytes, sizeof read.bytes))
+        return false;
+    *out = read;
+    return true;
+}
+
+bool session_of_header(const char *cookie, struct session *out)
+{
+    int found = 0;
+    for (const char *at = cookie; *at; ) {
+        at += strspn(at, " ;");
+        size_t len = strcspn(at, "; ");
+        found += take_pair(at, len, out);
+        at += len;
+    }
+    return found == 1;
+}
