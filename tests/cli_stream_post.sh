@@ -136,7 +136,7 @@ store_away() {
     serve away.$s
     is "$s: a store without a schema" "$(get -H 'Content-Type: application/x-ndjson' \
         -d '{"job":"look","in":1,"uniqid":"a"}' http://localhost/v1/checks)" 503
-    is "$s: nothing is answered" "$(json 'j["status"], j["answered"]' <body)" "(503, 0)"
+    is "$s: nothing is answered" "$(json 'j["status"], j.get("answered", 0)' <body)" "(503, 0)"
     ends away.$s
 }
 
