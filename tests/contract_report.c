@@ -64,6 +64,7 @@ void reports_have_the_documented_columns(void)
     columns_are("consumers",
                 "name cursor unread oldest_unread_at held_by held_until_at moved_at skipped pruned_at");
     columns_are("engines_seen", "engine command file listeners seen_at");
+    columns_are("metrics", "what name outcome n took_us took late_us late");
     columns_are("failing_jobs", "job_exec runs failed broken first_at note");
     columns_are("withheld", "events_withheld withheld_by withheld_us withheld_advice withheld_xid");
     columns_are("doctor", "what level found advice");

@@ -125,6 +125,7 @@ bool pgfx_begin(void)
                   "DELETE FROM prescient.future_job_run; DELETE FROM prescient.event;"
                   "DELETE FROM prescient.slot_load; DELETE FROM prescient.run_hour;"
                   "DELETE FROM prescient.run_now; DELETE FROM prescient.run_note;"
+                  "DELETE FROM prescient.tally;"
                   "DELETE FROM prescient.request; DELETE FROM prescient.token;"
                   "DELETE FROM prescient.setting "
                   "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at')"));

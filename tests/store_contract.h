@@ -345,6 +345,13 @@
     X(other_engines_are_counted_while_their_notes_count)                                                     \
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \
     X(a_note_without_listeners_is_refused)                                                                   \
+    /* contract_metrics.c */                                                                                 \
+    X(what_notes_have_tallied_is_added_up)                                                                   \
+    X(a_note_that_comes_again_is_tallied_once)                                                               \
+    X(what_was_tallied_outlives_every_prune)                                                                 \
+    X(tallies_come_in_the_order_in_which_they_came_up)                                                       \
+    X(metrics_count_what_waits_by_its_state)                                                                 \
+    X(metrics_count_leases_and_date_the_last_pass)                                                           \
     /* contract_run_hours.c */                                                                               \
     X(notes_are_added_up)                                                                                    \
     X(a_note_that_comes_again_counts_once)                                                                   \

@@ -351,6 +351,125 @@ static void tenants_for_which_there_is_no_room_count_for_their_entity(void)
     end();
 }
 
+/* ---- what is counted for ever ---- */
+
+/* How many of these the note has; 0: it has no such row. */
+static int64_t tallied(const char *what, const char *name, const char *outcome)
+{
+    for (int i = 0; i < note.ntallies; i++) {
+        const struct tally *t = &note.tallies[i];
+        if (!strcmp(t->what, what) && !strcmp(t->name, name) && !strcmp(t->outcome, outcome))
+            return t->n;
+    }
+    return 0;
+}
+
+static void settled(const char *entity, const char *key, enum outcome outcome, bool ran, bool ends)
+{
+    struct check check = { .job_exec = "look", .entity_name = entity, .entity_key = key,
+                           .entity_name_len = (uint32_t)strlen(entity), .next_check_at = BEGIN };
+    struct settlement s = { .check = &check, .outcome = outcome, .ran = ran, .ends = ends,
+                            .run_at_us = ran ? BEGIN * S : 0, .run_us = 2000, .state = SETTLE_TOUCHED };
+    run_hours_count_written(hours, &clocks, &s, 1);
+}
+
+static void runs_of_all_entities_and_hours_are_one_tally(void)
+{
+    begin();
+    count("orders", OUTCOME_DONE, 1, 1000);
+    count("carts", OUTCOME_DONE, HOUR, 3000);
+    count("carts", OUTCOME_AGAIN, 1, 1);
+    fill();
+    CU_ASSERT_EQUAL(note.n, 3);
+    CU_ASSERT_EQUAL_FATAL(note.ntallies, 2);
+    CU_ASSERT_EQUAL(tallied("run", "look", "done"), 2);
+    CU_ASSERT_EQUAL(tallied("run", "look", "again"), 1);
+    const struct tally *done = &note.tallies[!strcmp(note.tallies[1].outcome, "done")];
+    CU_ASSERT(done->took_us == 4000 && done->late_us == INT64_C(3601) * S);
+    CU_ASSERT_STRING_EQUAL(done->took, "1,0,1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+    CU_ASSERT_STRING_EQUAL(done->late, "0,0,0,0,0,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,0,1,0");
+    end();
+}
+
+static void what_ends_is_tallied_whether_it_ran_or_not(void)
+{
+    begin();
+    settled("orders", "1", OUTCOME_DONE, true, true);
+    settled("orders", "2", OUTCOME_FAILED, true, false);
+    settled("orders", "3", OUTCOME_FAILED, true, true);
+    settled("orders", "4", OUTCOME_DEFERRED_OUT, false, true);
+    settled("orders", "5", OUTCOME_HELD_BACK, false, false);
+    settled("orders", "6", OUTCOME_UNKNOWN_JOB, false, true);
+    fill();
+    CU_ASSERT_EQUAL(tallied("run", "look", "failed"), 2);
+    CU_ASSERT_EQUAL(tallied("ended", "look", "done"), 1);
+    CU_ASSERT_EQUAL(tallied("ended", "look", "failed"), 1);
+    CU_ASSERT_EQUAL(tallied("ended", "look", "deferred_out"), 1);
+    CU_ASSERT_EQUAL(tallied("ended", "look", "held_back"), 0);
+    CU_ASSERT_EQUAL(tallied("ended", "", "unknown_job"), 1);        /* whoever files it chose its name */
+    end();
+}
+
+static void deliveries_that_end_are_tallied_by_listener(void)
+{
+    begin();
+    settled("prescient.event", "hook/one", OUTCOME_DONE, true, true);
+    settled("prescient.event", "hook/two", OUTCOME_FAILED, true, false);
+    settled("prescient.event", "hook/two", OUTCOME_TIMEOUT, true, true);
+    settled("prescient.event", "mail/one", OUTCOME_DONE, true, true);
+    fill();
+    CU_ASSERT_EQUAL(tallied("delivery", "hook", "done"), 1);
+    CU_ASSERT_EQUAL(tallied("delivery", "hook", "timeout"), 1);
+    CU_ASSERT_EQUAL(tallied("delivery", "hook", "failed"), 0);
+    CU_ASSERT_EQUAL(tallied("delivery", "mail", "done"), 1);
+    CU_ASSERT_EQUAL(tallied("ended", "look", "done"), 2);
+    end();
+}
+
+static void slots_and_errors_alone_are_a_note_that_is_sent_again_as_it_was(void)
+{
+    struct err lost = { .code = ERR_LOST }, late = { .code = ERR_LOST, .reason = ERR_REASON_TIMEOUT };
+    begin();
+    run_hours_missed_slot(hours);
+    run_hours_store_failed(hours, &lost);
+    CU_ASSERT_TRUE(run_hours_have_news(hours));
+    fill();
+    int64_t number = note.number;
+    CU_ASSERT(note.n == 0 && note.ntallies == 2);
+    CU_ASSERT_EQUAL(tallied("missed_slot", "", ""), 1);
+    CU_ASSERT_EQUAL(tallied("store_error", "lost", ""), 1);
+    run_hours_noted(hours, false);
+    run_hours_store_failed(hours, &late);
+    fill();
+    CU_ASSERT(note.number == number && note.ntallies == 2);
+    run_hours_noted(hours, true);
+    fill();
+    CU_ASSERT(note.number == number + 1 && note.ntallies == 1);
+    CU_ASSERT_EQUAL(tallied("store_error", "late", ""), 1);
+    run_hours_noted(hours, true);
+    CU_ASSERT_FALSE(run_hours_have_news(hours));
+    end();
+}
+
+static void more_names_than_there_is_room_for_are_one(void)
+{
+    enum { MORE = STORE_TALLIES_MAX + 50 };
+    char key[40];
+    int64_t all = 0;
+    begin();
+    for (int i = 0; i < MORE; i++) {
+        snprintf(key, sizeof key, "listener%d/1", i);
+        settled("prescient.event", key, OUTCOME_DEFERRED_OUT, false, true);
+    }
+    fill();
+    CU_ASSERT(note.ntallies <= STORE_TALLIES_MAX);
+    for (int i = 0; i < note.ntallies; i++)
+        all += strcmp(note.tallies[i].what, "delivery") ? 0 : note.tallies[i].n;
+    CU_ASSERT_EQUAL(all, MORE);
+    CU_ASSERT(tallied("delivery", "", "deferred_out") > 0);
+    end();
+}
+
 static void it_is_due_a_minute_after_the_first_look_or_the_last_call(void)
 {
     begin();
@@ -414,6 +533,11 @@ static void many_entities_are_written_once_a_minute(void)
 }
 
 static const struct test tests[] = {
+    TEST(runs_of_all_entities_and_hours_are_one_tally),
+    TEST(what_ends_is_tallied_whether_it_ran_or_not),
+    TEST(deliveries_that_end_are_tallied_by_listener),
+    TEST(slots_and_errors_alone_are_a_note_that_is_sent_again_as_it_was),
+    TEST(more_names_than_there_is_room_for_are_one),
     TEST(runs_of_an_hour_are_one_row),
     TEST(each_entity_outcome_and_hour_has_its_own),
     TEST(so_has_each_tenant),

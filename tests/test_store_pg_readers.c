@@ -148,6 +148,7 @@ static const struct view {
       "runs_by",
       "name done again failed timeout crashed other took_p50_us took_p95_us took_p99_us late_p50_us "
       "late_p95_us late_p99_us" },
+    { "tallies", "what name outcome n took_us took late_us late made_at", "metrics", "" },
     { "running", "engine worker entity_name entity_key job_exec slot_at began_at seen_at", "running",
       "run_us" },
     { "engines", "engine command file seen_at counts_until", "engines", "" },
@@ -175,7 +176,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("14",
+    SQL_IS("15",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -305,14 +306,15 @@ static void a_reader_goes_on_behind_its_cursor(void)
 static void a_reader_may_read_the_views_and_nothing_else(void)
 {
     WITH_ROLES();
-    SQL_IS("bucket_of class_us event_of events_after events_withheld generation_now jobs_noted newest_rows "
-           "open_work pace pace_s pending refuse_cursor_ahead request_of row_events runs_by schema_state "
-           "slot_ceil slot_count slot_fine_next slot_floor slot_for slot_length_s slot_next tokens",
+    SQL_IS("bucket_of class_us delivery_backlog event_of events_after events_withheld generation_now "
+           "jobs_noted newest_rows open_work pace pace_s pending refuse_cursor_ahead request_of "
+           "row_events runs_by schema_state slot_ceil slot_count slot_fine_next slot_floor slot_for "
+           "slot_length_s slot_next tokens",
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
     SQL_IS("concurrency_limits consumers engines events history passes pauses pending places run_hours "
-           "running runs schedules slots",
+           "running runs schedules slots tallies",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
            "   AND (has_table_privilege('" READER "', c.oid, 'SELECT')"
@@ -423,7 +425,8 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     WITH_ROLES();
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
                                           "slot_pass", "schedule", "pause", "cursor", "place",
-                                          "concurrency_limit", "run_hour", "run_now", "engine_seen" };
+                                          "concurrency_limit", "run_hour", "run_now", "engine_seen",
+                                          "tally" };
     put_one_of_each();
     SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
     SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "
@@ -434,6 +437,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
                "VALUES ('shop', 1, '00000000-0000-4000-8000-000000000000', now(), 60, now())");
     SQL_IS("", "INSERT INTO prescient.run_hour VALUES (now(), 'sync', 'shops', 'acme', 'done', "
                "1, 7, 7, 7, '{7}', '{1}', '{7}', '{1}')");
+    SQL_IS("", "INSERT INTO prescient.tally VALUES ('run', 'sync', 'done', 1, 7, '{1}', 7, '{1}')");
     SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 1, "
                "'shop-1/7', 7, 'shops', '7', 'sync', now(), now(), clock_timestamp())");
     SQL_IS("", "INSERT INTO prescient.engine_seen VALUES ('shop-1', 'daemon', 'a.cfg', '4111', '4111', "

@@ -20,3 +20,17 @@ int64_t histogram_middle_us(int class)
     int64_t width = INT64_C(1) << (class / PARTS - 1);
     return (PARTS + class % PARTS) * width + width / 2;
 }
+
+enum { FIRST_BOUND_BITS = 10 };
+
+int histogram_bound(int class)
+{
+    int bits = class < PARTS ? PART_BITS : class / PARTS + PART_BITS;      /* less than 1 << bits */
+    int bound = bits > FIRST_BOUND_BITS ? bits - FIRST_BOUND_BITS : 0;
+    return bound < HISTOGRAM_BOUNDS ? bound : HISTOGRAM_BOUNDS;
+}
+
+int64_t histogram_bound_us(int bound)
+{
+    return INT64_C(1) << (FIRST_BOUND_BITS + bound);
+}

@@ -201,6 +201,15 @@ static void take_leases(struct lane *l, struct target *t, const struct store_ope
         lane_add_bucket(l, t, &o->taken[i], &o->origin);
 }
 
+/* By the database's clock: in a replay all slots are of the past. */
+static void note_missed(const struct lane_env *env, const struct target *t, const struct store_open_slot *o)
+{
+    int64_t after_us = o->clock_us - t->slot * 1000000;
+    bool was_missed = o->rows > 0 && after_us >= env->clocks->slot_length_s * INT64_C(1000000);
+    if (was_missed && !env->clocks->virtual_now)
+        run_hours_missed_slot(env->run_hours);
+}
+
 void lane_end_open(struct lane *l, int rc)
 {
     const struct lane_env *env = l->env;
@@ -226,6 +235,7 @@ void lane_end_open(struct lane *l, int rc)
         return;
     }
     target_opened(t);
+    note_missed(env, t, o);
     t->first_open = t->first_open || o->state == SLOT_OPEN;
     bool lost_reply = watch_held(l, t, o);
     target_begin_rounds(t, o->has_urgent, o->small_buckets);

@@ -92,6 +92,7 @@ static int failures_before(const struct lane *l)
 void lane_back_off(struct lane *l, const char *what, const struct err *err)
 {
     const struct lane_env *env = l->env;
+    run_hours_store_failed(env->run_hours, err);
     if (lane_is_final(l, err->code, err))
         return;
     bool busy = err->code == ERR_BUSY;

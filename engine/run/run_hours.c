@@ -9,6 +9,7 @@
 #include "../base/arena.h"
 #include "../rules/histogram.h"
 #include "phases.h"
+#include "tallies.h"
 
 enum { SLOTS = 4096 };                  /* of the hash table: never more than a third is taken */
 /* The groups of an hour are kept until two more are over, although what was written is no longer in
@@ -25,6 +26,7 @@ struct group {
     char *job, *entity, *tenant;        /* behind the struct; tenant "": none */
     struct counts {                     /* since the last note */
         int64_t runs, took_us, took_max_us, late_max_us;
+        int64_t ended, late_us;         /* for the tallies alone: checks that are over */
         uint32_t took[HISTOGRAM_CLASSES], late[HISTOGRAM_CLASSES];
     } counts;
 };
@@ -35,6 +37,8 @@ struct note {
     struct arena *arena;                /* what the rows live in; NULL: all notes are answered */
     struct run_hour *rows;
     int n;
+    const struct tally *tallies;
+    int ntallies;
 };
 
 struct run_hours {
@@ -44,6 +48,8 @@ struct run_hours {
     struct group *table[SLOTS];
     int64_t hour;                       /* in which the last run began */
     struct note note;
+    /* what no group has: checks that ended unrun, deliveries, slots, errors */
+    struct tallies others;
     bool is_under_way, has_failed;      /* the last call did */
     int64_t due_us;                     /* monotonic; 0: not known yet */
 };
@@ -71,8 +77,10 @@ void run_hours_free(struct run_hours *all)
         following = g->following;
         free(g);
     }
-    if (all)
+    if (all) {
         arena_free(all->note.arena);
+        tallies_free(&all->others);
+    }
     free(all);
 }
 
@@ -175,10 +183,12 @@ static void drop_what_is_past(struct run_hours *all)
 
 /* ---- counting ---- */
 
-static void add(struct counts *c, const struct run *r)
+static void add(struct counts *c, const struct run *r, bool ends)
 {
     c->runs++;
+    c->ended += ends;
     c->took_us += r->took_us;
+    c->late_us += r->late_us;
     if (r->took_us > c->took_max_us)
         c->took_max_us = r->took_us;
     if (r->late_us > c->late_max_us)
@@ -242,14 +252,81 @@ static bool is_alike(const struct run *a, const struct run *b)
            a->outcome == b->outcome && a->hour_at == b->hour_at;
 }
 
+static void count_other(struct run_hours *all, const char *what, const char *name, const char *outcome,
+                        int64_t n)
+{
+    struct tally_sum *sum = tallies_of(&all->others, what, name, outcome);
+    if (sum)
+        sum->n += n;
+}
+
+static bool is_delivery(const struct check *c)
+{
+    return c->entity_name_len == sizeof DELIVERY_ENTITY - 1 && !strcmp(c->entity_name, DELIVERY_ENTITY);
+}
+
+/* Its key begins with the listener's name and a slash. */
+static void count_delivery(struct run_hours *all, const struct settlement *s)
+{
+    enum { NAME_SIZE = 65 };
+    char name[NAME_SIZE];
+    size_t len = strcspn(s->check->entity_key, "/");
+    snprintf(name, sizeof name, "%.*s", (int)(len < sizeof name ? len : 0), s->check->entity_key);
+    count_other(all, "delivery", name, outcome_name(s->outcome), 1);
+}
+
+/* Of jobs that nobody has the names are not kept: there may be any number of them. */
+static void count_unrun(struct run_hours *all, const struct settlement *s)
+{
+    if (!s->ends)
+        return;
+    const char *name = s->outcome == OUTCOME_UNKNOWN_JOB ? "" : s->check->job_exec;
+    count_other(all, "ended", name, outcome_name(s->outcome), 1);
+}
+
 void run_hours_count(struct run_hours *all, const struct clocks *clocks, const struct settlement *s)
 {
-    if (!has_run(s))
+    if (s->ends && is_delivery(s->check))
+        count_delivery(all, s);
+    if (!has_run(s)) {
+        count_unrun(all, s);
         return;
+    }
     struct run r = run_of(all, clocks, s);
     struct group *g = choose_group(all, r);
     if (g)
-        add(&g->counts, &r);
+        add(&g->counts, &r, s->ends);
+}
+
+void run_hours_missed_slot(struct run_hours *all)
+{
+    count_other(all, "missed_slot", "", "", 1);
+}
+
+/* What a call that failed is counted as, by its code. */
+static const char *class_of(const struct err *err)
+{
+    static const struct { int code; const char *class; } classes[] = {
+        { ERR_LOST, "lost" }, { ERR_BUSY, "busy" }, { ERR_DATA, "data" }, { ERR_FENCED, "fenced" },
+        { ERR_SCHEMA, "schema" }, { ERR_DENIED, "denied" },
+    };
+    if (err_is_denied(err))
+        return "denied";
+    if (err_is_late(err))
+        return "late";
+    if (err->reason == ERR_REASON_DAMAGED)
+        return "damaged";
+    if (err->reason == ERR_REASON_REFUSED)
+        return "refused";
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (classes[i].code == err->code)
+            return classes[i].class;
+    return "other";
+}
+
+void run_hours_store_failed(struct run_hours *all, const struct err *err)
+{
+    count_other(all, "store_error", class_of(err), "", 1);
 }
 
 void run_hours_count_written(struct run_hours *all, const struct clocks *clocks,
@@ -258,20 +335,26 @@ void run_hours_count_written(struct run_hours *all, const struct clocks *clocks,
     struct run before = { 0 };
     struct group *g = NULL;
     for (int i = 0; i < n; i++) {
-        if (page[i].state != SETTLE_TOUCHED || !has_run(&page[i]))
+        if (page[i].state != SETTLE_TOUCHED)
             continue;
+        if (page[i].ends && is_delivery(page[i].check))
+            count_delivery(all, &page[i]);
+        if (!has_run(&page[i])) {
+            count_unrun(all, &page[i]);
+            continue;
+        }
         struct run r = run_of(all, clocks, &page[i]);
         if (!is_alike(&r, &before))
             g = choose_group(all, r);
         if (g)
-            add(&g->counts, &r);
+            add(&g->counts, &r, page[i].ends);
         before = r;
     }
 }
 
 bool run_hours_have_news(const struct run_hours *all)
 {
-    if (all->note.arena)
+    if (all->note.arena || all->others.n)
         return true;
     for (const struct group *g = all->groups; g; g = g->following)
         if (g->counts.runs)
@@ -346,6 +429,24 @@ static bool fill_row(struct arena *a, const struct group *g, struct run_hour *ro
     return row->job && row->entity && row->tenant && row->took && row->late;
 }
 
+/* The counts of a group for its job: the tallies know no entity, tenant or hour. */
+static void tally_group(struct tallies *t, const struct group *g)
+{
+    const struct counts *c = &g->counts;
+    struct tally_sum *ended = c->ended ? tallies_of(t, "ended", g->job, outcome_name(g->outcome)) : NULL;
+    if (ended)
+        ended->n += c->ended;
+    struct tally_sum *run = tallies_of(t, "run", g->job, outcome_name(g->outcome));
+    if (!run)
+        return;
+    run->has_bounds = true;
+    run->n += c->runs;
+    run->took_us += c->took_us;
+    run->late_us += c->late_us;
+    tallies_add_classes(run->took, c->took);
+    tallies_add_classes(run->late, c->late);
+}
+
 /* What it has taken is no longer in the groups. Without memory it has no rows, and the counts stay
  * where they are. */
 static void note_make(struct run_hours *all, int64_t now_us)
@@ -360,9 +461,14 @@ static void note_make(struct run_hours *all, int64_t now_us)
             continue;
         if (!fill_row(note->arena, g, &note->rows[note->n]))
             continue;
+        tally_group(&all->others, g);
         g->counts = (struct counts){ 0 };
         note->n++;
     }
+    if (!note->rows)
+        return;
+    note->ntallies = tallies_rows(&all->others, note->arena, &note->tallies);
+    tallies_free(&all->others);
 }
 
 static void note_drop(struct note *note)
@@ -370,13 +476,13 @@ static void note_drop(struct note *note)
     arena_free(note->arena);
     note->arena = NULL;
     note->rows = NULL;
-    note->n = 0;
+    note->n = note->ntallies = 0;
 }
 
 void run_hours_fill(struct run_hours *all, int64_t now_us, struct store_note_runs *out)
 {
     struct note *note = &all->note;
-    if (!note->n) {
+    if (!note->n && !note->ntallies) {
         note_drop(note);
         note_make(all, now_us);
     }
@@ -386,6 +492,8 @@ void run_hours_fill(struct run_hours *all, int64_t now_us, struct store_note_run
     out->made_us = note->made_us;
     out->rows = note->rows;
     out->n = note->n;
+    out->tallies = note->tallies;
+    out->ntallies = note->ntallies;
 }
 
 void run_hours_noted(struct run_hours *all, bool well)

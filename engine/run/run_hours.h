@@ -1,8 +1,9 @@
 /* run_hours.h - what the runs of this engine were like, by hour, job, entity, tenant and outcome:
- * how many there were, how long they took, how late they began. What is new is a note, which the
- * store adds to the rows of all engines. A note is numbered, and is sent as it was until the store
- * has answered: one whose answer was lost counts once. What is not added yet is lost with the
- * engine, and so is a note that could not be sent for half a day. */
+ * how many there were, how long they took, how late they began; and what is counted for ever
+ * (struct tally). What is new is a note, which the store adds to the rows of all engines. A note is
+ * numbered, and is sent as it was until the store has answered: one whose answer was lost counts
+ * once. What is not added yet is lost with the engine, and so is a note that could not be sent for
+ * half a day. */
 #ifndef PRESCIENT_RUN_HOURS_H
 #define PRESCIENT_RUN_HOURS_H
 
@@ -28,6 +29,11 @@ void run_hours_count(struct run_hours *all, const struct clocks *clocks, const s
  * by side share the texts of their names, as a page makes them do. */
 void run_hours_count_written(struct run_hours *all, const struct clocks *clocks,
                              const struct settlement *page, int n);
+
+/* A slot was opened that held checks, and had begun a slot length ago or more. */
+void run_hours_missed_slot(struct run_hours *all);
+/* A call of the store has failed, and is tried again. */
+void run_hours_store_failed(struct run_hours *all, const struct err *err);
 
 /* Something was counted that is not known to be written. */
 bool run_hours_have_news(const struct run_hours *all);

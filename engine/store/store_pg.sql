@@ -1766,7 +1766,9 @@ SELECT coalesce((SELECT prescient.note_loads()::bigint FROM prescient.setting s
 -- for each other in a circle; the rows of run_note that go are those that nobody holds.
 -- in: owner uuid, number int8, made_us timestamptz, hours timestamptz[], jobs text[],
 -- in: entities text[], tenants text[], outcomes text[], runs int8[], took_us int8[],
--- in: took_max_us int8[], late_max_us int8[], took text[], late text[]
+-- in: took_max_us int8[], late_max_us int8[], took text[], late text[], tally_whats text[],
+-- in: tally_names text[], tally_outcomes text[], tally_n int8[], tally_took_us int8[],
+-- in: tally_took text[], tally_late_us int8[], tally_late text[]
 WITH is_new AS (
     INSERT INTO prescient.run_note AS n (owner, number, noted_at)
     SELECT :owner, :number, clock_timestamp() WHERE :made_us > clock_timestamp() - interval '12 hours'
@@ -1777,7 +1779,24 @@ forgotten AS (
     DELETE FROM prescient.run_note
      WHERE owner = ANY (ARRAY(SELECT o.owner FROM prescient.run_note o
                                WHERE o.noted_at < clock_timestamp() - interval '1 day' AND o.owner <> :owner
-                               LIMIT 1000 FOR UPDATE SKIP LOCKED)))
+                               LIMIT 1000 FOR UPDATE SKIP LOCKED))),
+tallied AS (
+    INSERT INTO prescient.tally AS t (what, name, outcome, n, took_us, took, late_us, late)
+    SELECT r.what, r.name, r.outcome, r.n, r.took_us, ('{' || r.took || '}')::bigint[], r.late_us,
+           ('{' || r.late || '}')::bigint[]
+      FROM is_new, unnest(:tally_whats, :tally_names, :tally_outcomes, :tally_n, :tally_took_us, :tally_took,
+                          :tally_late_us, :tally_late)
+           r (what, name, outcome, n, took_us, took, late_us, late)
+     ORDER BY r.what, r.name, r.outcome
+        ON CONFLICT (what, name, outcome)
+        DO UPDATE SET n = t.n + excluded.n, took_us = t.took_us + excluded.took_us,
+                      late_us = t.late_us + excluded.late_us,
+                      took = ARRAY(SELECT coalesce(b.was, 0) + coalesce(b.more, 0)
+                                     FROM unnest(t.took, excluded.took) WITH ORDINALITY b (was, more, bound)
+                                    ORDER BY b.bound),
+                      late = ARRAY(SELECT coalesce(b.was, 0) + coalesce(b.more, 0)
+                                     FROM unnest(t.late, excluded.late) WITH ORDINALITY b (was, more, bound)
+                                    ORDER BY b.bound))
 INSERT INTO prescient.run_hour AS h (hour_at, job_exec, entity_name, tenant, outcome, runs, took_us,
                                      took_max_us, late_max_us, took_classes, took_runs, late_classes,
                                      late_runs)
@@ -3119,6 +3138,100 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
    FROM (SELECT {estimate_of_history} AS known,
                 (SELECT count(*) FROM (SELECT FROM prescient.history LIMIT 100001) few) AS n OFFSET 0) h)
 
+-- part: overdue_in_order
+-- The checks of slots that are over, oldest slot first.
+SELECT f.job_exec FROM {shown_checks} f WHERE f.next_check_at < (SELECT slot FROM this)
+ ORDER BY f.next_check_at LIMIT {counted_at_most}
+
+-- part: first_paused
+-- In slots of pauses.
+SELECT FROM {shown_checks} f
+ WHERE f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
+ ORDER BY f.next_check_at LIMIT {counted_at_most}
+
+-- part: oldest_begun
+SELECT f.next_check_at FROM {shown_checks} f WHERE f.next_check_at <= (SELECT now FROM this)
+ ORDER BY f.next_check_at LIMIT 1
+
+-- part: newest_passes
+-- Of slots, and of seconds between them; those of pauses lie in the year 9000.
+SELECT p.recorded_at FROM {shown_passes} p WHERE p.slot_at <= (SELECT now FROM this)
+ ORDER BY p.slot_at DESC LIMIT 300
+
+-- part: measured_tables
+SELECT t.name, i.inhrelid AS id
+  FROM (VALUES ('future_job_history'), ('future_job_run'), ('event')) t (name)
+  JOIN pg_inherits i ON i.inhparent = to_regclass('prescient.' || t.name)
+UNION ALL
+SELECT t.name, to_regclass('prescient.' || t.name)
+  FROM (VALUES ('future_job'), ('slot_pass'), ('slot_lease'), ('run_hour')) t (name)
+
+-- name: metrics
+-- What metrics show, in one look: what is counted for ever, in the order in which it came up first,
+-- and how things are now. Counts of tables end at a bound, or are the server's estimates; what this
+-- user may not know has no row, or n is NULL.
+-- forms: narrow
+-- out: what text, name text?, outcome text?, n float8?, took_us int8?, took text?, late_us int8?,
+-- out: late text?
+-- report
+WITH {withholding},
+this AS MATERIALIZED (
+    SELECT now, prescient.slot_floor(now) AS slot FROM (SELECT clock_timestamp() AS now OFFSET 0) n),
+known AS MATERIALIZED (
+    SELECT {estimate_of_checks} AS checks, {counted_at_most} + 1 AS many),
+sample AS MATERIALIZED (
+    SELECT {count_some} AS n),
+open AS MATERIALIZED (
+    SELECT * FROM prescient.open_work()),
+tables AS MATERIALIZED (
+    SELECT m.name, sum(pg_stat_get_dead_tuples(m.id)) AS dead, sum(pg_total_relation_size(m.id)) AS bytes
+      FROM ({measured_tables}) m GROUP BY m.name),
+counted AS (
+    SELECT t.what, t.name, t.outcome, t.n::float8, t.took_us, array_to_string(t.took, ',') AS took,
+           t.late_us, array_to_string(t.late, ',') AS late
+      FROM prescient.tallies t ORDER BY t.made_at, t.what, t.name, t.outcome LIMIT 20000),
+gauges (what, name, n) AS (
+    SELECT 'checks_waiting', NULL::text,
+           CASE WHEN s.n >= k.many THEN greatest(s.n - 1, k.checks) ELSE s.n END::float8
+      FROM sample s, known k
+    UNION ALL
+    SELECT 'checks_overdue', l.job_exec, count(*) FROM ({overdue_in_order}) l GROUP BY l.job_exec
+    UNION ALL
+    SELECT 'checks_paused', NULL, (SELECT count(*) FROM ({first_paused}) p)
+    UNION ALL
+    SELECT 'backlog_age_seconds', NULL,
+           coalesce(date_part('epoch', t.now - ({oldest_begun})), 0)
+      FROM this t
+    UNION ALL
+    SELECT 'last_pass_timestamp_seconds', NULL,
+           (SELECT date_part('epoch', max(p.recorded_at)) FROM ({newest_passes}) p)
+    UNION ALL
+    (SELECT 'engine_last_seen_timestamp_seconds', e.engine, date_part('epoch', max(e.seen_at))
+       FROM prescient.engines e GROUP BY e.engine ORDER BY max(e.seen_at) DESC, e.engine LIMIT 200)
+    UNION ALL
+    SELECT 'leases', 'held', o.leases - o.expired_leases FROM open o
+    UNION ALL
+    SELECT 'leases', 'expired', o.expired_leases FROM open o
+    UNION ALL
+    SELECT 'delivery_backlog', d.listener, d.checks FROM prescient.delivery_backlog() d
+    UNION ALL
+    SELECT 'events_withheld_seconds', NULL, CASE WHEN w.n = 0 THEN 0 ELSE h.us / 1e6 END
+      FROM withheld w LEFT JOIN holder h ON true
+    UNION ALL
+    SELECT 'store_oldest_transaction_seconds', NULL,
+           CASE WHEN count(*) = 0 THEN 0
+                ELSE greatest(0, max(date_part('epoch', clock_timestamp() - t.began))) END
+      FROM {transactions} t
+    UNION ALL
+    SELECT 'store_dead_rows', t.name, t.dead FROM tables t
+    UNION ALL
+    SELECT 'store_bytes', t.name, t.bytes FROM tables t
+    UNION ALL
+    SELECT 'slot_length_seconds', NULL, prescient.slot_length_s())
+SELECT c.* FROM counted c
+UNION ALL
+SELECT g.what, g.name, NULL, g.n, NULL, NULL, NULL, NULL FROM gauges g
+
 -- name: put_off
 -- Checks that were put off without a run, by job, the job with most of them first. `total` is of
 -- all jobs; the ten thousand that wait longest are looked at.
@@ -3812,7 +3925,8 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
            ELSE '{}' END::text[],
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'events_after', 'generation_now',
-                               'schema_state', 'slot_count', 'open_work', 'events_withheld', 'newest_rows',
+                               'schema_state', 'slot_count', 'open_work', 'delivery_backlog',
+                               'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
                                'pace_s', 'request_of', 'jobs_noted', 'tokens', 'row_events') THEN '{EXECUTE}'
            ELSE '{}' END::text[]

@@ -1,4 +1,5 @@
-/* store_pg_runs.c - adds what the runs of an hour were like, a note of one engine. */
+/* store_pg_runs.c - adds what the runs of an hour were like, and what is counted for ever: a note
+ * of one engine. */
 #include "store_pg_ops.h"
 
 /* The columns of the rows, an array each. */
@@ -36,12 +37,47 @@ static void columns_set(struct columns *c, int i, const struct run_hour *row)
     c->texts[LATE][i] = row->late;
 }
 
+/* The same of tallies. */
+struct tally_columns {
+    int64_t *numbers[3];
+    const char **texts[5];
+};
+enum tally_number { TALLY_N, TALLY_TOOK_US, TALLY_LATE_US, TALLY_NUMBERS };
+enum tally_text { TALLY_WHAT, TALLY_NAME, TALLY_OUTCOME, TALLY_TOOK, TALLY_LATE, TALLY_TEXTS };
+
+static bool tally_columns_make(struct arena *a, int n, struct tally_columns *out)
+{
+    size_t room = (size_t)n + 1;
+    for (int i = 0; i < TALLY_NUMBERS; i++)
+        if (!(out->numbers[i] = arena_alloc(a, room * sizeof *out->numbers[i])))
+            return false;
+    for (int i = 0; i < TALLY_TEXTS; i++)
+        if (!(out->texts[i] = arena_alloc(a, room * sizeof *out->texts[i])))
+            return false;
+    return true;
+}
+
+static void tally_columns_set(struct tally_columns *c, int i, const struct tally *tally)
+{
+    c->numbers[TALLY_N][i] = tally->n;
+    c->numbers[TALLY_TOOK_US][i] = tally->took_us;
+    c->numbers[TALLY_LATE_US][i] = tally->late_us;
+    c->texts[TALLY_WHAT][i] = tally->what;
+    c->texts[TALLY_NAME][i] = tally->name;
+    c->texts[TALLY_OUTCOME][i] = tally->outcome;
+    c->texts[TALLY_TOOK][i] = tally->took;
+    c->texts[TALLY_LATE][i] = tally->late;
+}
+
 static bool note_runs_send(struct pg_store *pg, struct store_call *call)
 {
     const struct store_note_runs *n = (const struct store_note_runs *)call;
     struct columns c;
-    if (!columns_make(pg->arena, n->n, &c))
+    struct tally_columns t;
+    if (!columns_make(pg->arena, n->n, &c) || !tally_columns_make(pg->arena, n->ntallies, &t))
         return false;
+    for (int i = 0; i < n->ntallies; i++)
+        tally_columns_set(&t, i, &n->tallies[i]);
     for (int i = 0; i < n->n; i++)
         columns_set(&c, i, &n->rows[i]);
     return pg_send(pg, PG_NOTE_RUNS, &(struct pg_note_runs_in){
@@ -59,6 +95,14 @@ static bool note_runs_send(struct pg_store *pg, struct store_call *call)
         .late_max_us = { n->n, c.numbers[LATE_MAX_US] },
         .took = { n->n, c.texts[TOOK] },
         .late = { n->n, c.texts[LATE] },
+        .tally_whats = { n->ntallies, t.texts[TALLY_WHAT] },
+        .tally_names = { n->ntallies, t.texts[TALLY_NAME] },
+        .tally_outcomes = { n->ntallies, t.texts[TALLY_OUTCOME] },
+        .tally_n = { n->ntallies, t.numbers[TALLY_N] },
+        .tally_took_us = { n->ntallies, t.numbers[TALLY_TOOK_US] },
+        .tally_took = { n->ntallies, t.texts[TALLY_TOOK] },
+        .tally_late_us = { n->ntallies, t.numbers[TALLY_LATE_US] },
+        .tally_late = { n->ntallies, t.texts[TALLY_LATE] },
     });
 }
 

@@ -441,6 +441,19 @@ struct run_hour {
     const char *took, *late;
 };
 
+/* What is counted for ever: no prune takes it back. */
+struct tally {
+    const char *what;                       /* run, ended, delivery, missed_slot, store_error */
+    /* the job, the listener, or the class of an error; "": none, or there was no room for it */
+    const char *name;
+    const char *outcome;                    /* "": it has none */
+    int64_t n;
+    /* of runs: how long all took, and how late they began, together; and how many lay below which
+     * bound (histogram_bound): "0,3,1"; else "" */
+    int64_t took_us, late_us;
+    const char *took, *late;
+};
+
 /* Adds such rows to those of all engines, once: a note that was added before (its number is not
  * above that of the last one of this owner) changes nothing. So who does not know whether it was
  * added sends it again as it was, and takes the next number only after an answer. What was made
@@ -452,8 +465,10 @@ struct store_note_runs {
     int64_t made_us;                        /* by the store's clock; the same when it is sent again */
     const struct run_hour *rows;            /* no two of one hour, job, entity, tenant and outcome */
     int n;                                  /* at most STORE_RUN_HOURS_MAX */
+    const struct tally *tallies;            /* no two of one what, name and outcome */
+    int ntallies;                           /* at most STORE_TALLIES_MAX */
 };
-enum { STORE_RUN_HOURS_MAX = 500 };
+enum { STORE_RUN_HOURS_MAX = 500, STORE_TALLIES_MAX = 1500 };
 #define STORE_NOTE_RUNS_INIT { .call.op = STORE_NOTE_RUNS }
 
 /* A run that is going on. */

@@ -528,6 +528,23 @@ VALUES (:hour_at, :job, :entity, :tenant, :outcome, :runs, :took_us, :took_max_u
                                           UNION ALL
                                           SELECT key, value FROM json_each(excluded.late)) GROUP BY key))
 
+-- name: note_tally
+-- in: what text, name text, outcome text, n int8, took_us int8, took text, late_us int8, late text,
+-- in: clock_us timestamptz
+INSERT INTO prescient_tally AS t (what, name, outcome, n, took_us, took, late_us, late, made_at_us)
+VALUES (:what, :name, :outcome, :n, :took_us, '[' || :took || ']', :late_us, '[' || :late || ']', :clock_us)
+    ON CONFLICT (what, name, outcome)
+    DO UPDATE SET n = t.n + excluded.n, took_us = t.took_us + excluded.took_us,
+                  late_us = t.late_us + excluded.late_us,
+                  took = (SELECT json_group_array(n)
+                            FROM (SELECT b.value + coalesce(w.value, 0) AS n
+                                    FROM json_each(excluded.took) AS b
+                                    LEFT JOIN json_each(t.took) AS w ON w.key = b.key ORDER BY b.key)),
+                  late = (SELECT json_group_array(n)
+                            FROM (SELECT b.value + coalesce(w.value, 0) AS n
+                                    FROM json_each(excluded.late) AS b
+                                    LEFT JOIN json_each(t.late) AS w ON w.key = b.key ORDER BY b.key))
+
 -- name: drop_running
 -- Those of this engine, and what the dead have left.
 -- in: owner uuid, before_us timestamptz
@@ -1920,6 +1937,64 @@ SELECT now AS now_at, length_s AS slot_length_s, (SELECT max(version)
 -- part: first_put_off
 SELECT put_off_at, next_check_at, job_exec FROM prescient_future_job
  WHERE put_off_at IS NOT NULL ORDER BY put_off_at LIMIT {counted_at_most}
+
+-- name: metrics
+-- See the same block of store_pg.sql. A file has no dead rows, and one size.
+-- in: clock_us timestamptz
+-- out: what text, name text?, outcome text?, n float8?, took_us int8?, took text?, late_us int8?,
+-- out: late text?
+-- report
+WITH this AS (
+    SELECT :clock_us / 1000000 AS now, value AS length_s, :clock_us / 1000000 / value * value AS slot
+      FROM prescient_setting WHERE name = 'slot_length_s'),
+gauges (what, name, n) AS (
+    SELECT 'checks_waiting', NULL,
+           (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job LIMIT 100000))
+    UNION ALL
+    SELECT 'checks_overdue', job_exec, count(*)
+      FROM (SELECT job_exec FROM prescient_future_job WHERE next_check_at < (SELECT slot FROM this)
+             ORDER BY next_check_at LIMIT {counted_at_most}) GROUP BY job_exec
+    UNION ALL
+    SELECT 'checks_paused', NULL,
+           (SELECT count(*) FROM (SELECT 1 FROM prescient_future_job
+                                   WHERE next_check_at >= 221845392000 AND next_check_at < 253402300800
+                                   LIMIT {counted_at_most}))
+    UNION ALL
+    SELECT 'backlog_age_seconds', NULL,
+           (SELECT coalesce(t.now - (SELECT min(next_check_at) FROM prescient_future_job
+                                      WHERE next_check_at <= (SELECT now FROM this)), 0) FROM this AS t)
+    UNION ALL
+    SELECT 'last_pass_timestamp_seconds', NULL,
+           (SELECT max(recorded_at_us) / 1e6
+              FROM (SELECT recorded_at_us FROM prescient_slot_pass WHERE slot_at <= (SELECT now FROM this)
+                     ORDER BY slot_at DESC LIMIT 300))
+    UNION ALL
+    SELECT * FROM (SELECT 'engine_last_seen_timestamp_seconds', engine, max(seen_at_us) / 1e6 AS seen_at
+                     FROM prescient_engine_seen WHERE counts_until_us > :clock_us
+                    GROUP BY engine ORDER BY seen_at DESC, engine LIMIT 200)
+    UNION ALL
+    SELECT 'leases', 'held', count(*) FILTER (WHERE expires_at_us > :clock_us)
+      FROM (SELECT expires_at_us FROM prescient_slot_lease LIMIT {counted_at_most})
+    UNION ALL
+    SELECT 'leases', 'expired', count(*) FILTER (WHERE expires_at_us <= :clock_us)
+      FROM (SELECT expires_at_us FROM prescient_slot_lease LIMIT {counted_at_most})
+    UNION ALL
+    SELECT 'delivery_backlog', substr(entity_key, 1, instr(entity_key, '/') - 1) AS listener, count(*)
+      FROM (SELECT entity_key FROM prescient_future_job
+             WHERE bucket = 0 AND entity_name = 'prescient.event' LIMIT 20000)
+     GROUP BY listener
+    UNION ALL
+    SELECT 'events_withheld_seconds', NULL, 0
+    UNION ALL
+    SELECT 'store_bytes', 'all', c.page_count * s.page_size FROM pragma_page_count AS c, pragma_page_size AS s
+    UNION ALL
+    SELECT 'slot_length_seconds', NULL, length_s FROM this)
+SELECT * FROM (
+    SELECT what, name, outcome, CAST(n AS REAL) AS n, took_us, trim(took, '[]') AS took, late_us,
+           trim(late, '[]') AS late
+      FROM prescient_tally ORDER BY made_at_us, what, name, outcome LIMIT 20000)
+UNION ALL
+SELECT what, name, NULL, CAST(n AS REAL), NULL, NULL, NULL, NULL FROM gauges
 
 -- name: put_off
 -- See the same block of store_pg.sql.

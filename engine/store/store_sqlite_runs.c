@@ -1,4 +1,5 @@
-/* store_sqlite_runs.c - adds what the runs of an hour were like, a note of one engine. */
+/* store_sqlite_runs.c - adds what the runs of an hour were like, and what is counted for ever: a
+ * note of one engine. */
 #include "store_sqlite_calls.h"
 
 /* Half a day, and a day: see note_runs in store_pg.sql. */
@@ -22,6 +23,21 @@ static int64_t add(struct sqlite_store *db, struct err *err, const struct run_ho
     });
 }
 
+static int64_t add_tally(struct sqlite_store *db, struct err *err, const struct tally *tally, int64_t now_us)
+{
+    return sqlite_run(db, err, STATEMENT_NOTE_TALLY, &(struct sqlite_note_tally_in){
+        .what = tally->what,
+        .name = tally->name,
+        .outcome = tally->outcome,
+        .n = tally->n,
+        .took_us = tally->took_us,
+        .took = tally->took,
+        .late_us = tally->late_us,
+        .late = tally->late,
+        .clock_us = now_us,
+    });
+}
+
 int sqlite_note_runs(struct sqlite_store *db, struct store_call *call)
 {
     const struct store_note_runs *n = (const struct store_note_runs *)call;
@@ -41,5 +57,7 @@ int sqlite_note_runs(struct sqlite_store *db, struct store_call *call)
         return (int)rc;
     for (int i = 0; i < n->n && rc >= 0; i++)
         rc = add(db, &call->err, &n->rows[i]);
+    for (int i = 0; i < n->ntallies && rc >= 0; i++)
+        rc = add_tally(db, &call->err, &n->tallies[i], now_us);
     return rc < 0 ? (int)rc : 0;
 }

@@ -13,6 +13,7 @@
 --   slot_pass           -                open and close slots           views slots, passes
 --   cursor              -                prescient events --deliver     view consumers
 --   run_hour, run_now   -                write now and then             views run_hours, running
+--   tally               -                write now and then             view tallies
 --   request             -                prescient serve                -
 --   token               -                prescient token                prescient token list
 --   setting, generation, slot_load, engine_seen, run_note: notes of engines and of init
@@ -620,6 +621,32 @@ CREATE TABLE prescient.run_hour (
 );
 COMMENT ON TABLE prescient.run_hour IS
     'What the runs of each hour were like, by job, entity, tenant and outcome.';
+
+-- What is counted for ever, for metrics: each note of an engine is added here, too, in the
+-- statement that adds it to run_hour. No prune takes anything back, so a count never falls.
+CREATE TABLE prescient.tally (
+    -- run, ended (checks), delivery, missed_slot or store_error.
+    what text NOT NULL,
+    -- The job, the listener, or the class of the error; '': none, or there was no room for it.
+    name text NOT NULL,
+    -- How it ended (rules/outcome.h); '': that is not said.
+    outcome text NOT NULL,
+    -- How many there were.
+    n bigint NOT NULL,
+    -- How long runs took together, in microseconds; 0 where what is not run.
+    took_us bigint NOT NULL,
+    -- How many of them took less than each bound, and no less than the one before: bounds double,
+    -- from 1.024 ms on, and the last one is for all else; '{}' where what is not run.
+    took bigint[] NOT NULL,
+    -- How long after their slots they began, together, in microseconds.
+    late_us bigint NOT NULL,
+    -- How many began how late, as in took.
+    late bigint[] NOT NULL,
+    -- When the first of them was noted: metrics name the first 200 jobs.
+    made_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (what, name, outcome)
+) WITH (fillfactor = 50);
+COMMENT ON TABLE prescient.tally IS 'What is counted for ever, for metrics.';
 
 -- What each engine has added to run_hour: a note that comes again is not added again. It counts for
 -- half a day after it was made, and this row stays for a day.

@@ -98,6 +98,24 @@ COMMENT ON COLUMN prescient.run_hours.took IS
     'How many took how long: {"104": 3} are three of class 104, about class_us(104) microseconds.';
 COMMENT ON COLUMN prescient.run_hours.late IS 'How many began how late, likewise.';
 
+CREATE VIEW prescient.tallies AS
+    SELECT t.what, t.name, t.outcome, t.n, t.took_us, t.took, t.late_us, t.late, t.made_at
+      FROM prescient.tally t;
+COMMENT ON VIEW prescient.tallies IS
+    'What is counted for ever, at most a minute old: runs and ended checks by job and outcome, ended '
+    'deliveries by listener and outcome, missed slots, errors of the store that engines met.';
+COMMENT ON COLUMN prescient.tallies.what IS 'run, ended, delivery, missed_slot or store_error.';
+COMMENT ON COLUMN prescient.tallies.name IS
+    'The job, the listener, or the class of the error; empty: none, or there was no room for it.';
+COMMENT ON COLUMN prescient.tallies.outcome IS 'Empty where what has none.';
+COMMENT ON COLUMN prescient.tallies.took_us IS 'All runs together, in microseconds.';
+COMMENT ON COLUMN prescient.tallies.took IS
+    'How many runs took less than 1.024 ms, less than 2.048 ms and no less than that, and so on; the last: '
+    'no less than 71.58 minutes.';
+COMMENT ON COLUMN prescient.tallies.late_us IS
+    'From the slots to the starts, all together, in microseconds.';
+COMMENT ON COLUMN prescient.tallies.late IS 'How many began how late, as in took.';
+
 CREATE VIEW prescient.running AS
     SELECT r.engine, r.worker, r.entity_name, r.entity_key, r.job_exec, r.slot_at, r.began_at, r.seen_at
       FROM prescient.run_now r WHERE r.seen_at > clock_timestamp() - interval '30 seconds';
@@ -324,14 +342,38 @@ COMMENT ON FUNCTION prescient.slot_count(timestamptz, bigint) IS
     'How many checks wait in a slot; of more than the second number, an estimate.';
 
 CREATE FUNCTION prescient.open_work(OUT leases bigint, OUT unclosed_slots bigint,
-                                    OUT oldest_unclosed_at timestamptz)
+                                    OUT oldest_unclosed_at timestamptz, OUT expired_leases bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
-    SELECT (SELECT count(*) FROM (SELECT FROM prescient.slot_lease LIMIT 10000) few),
+    SELECT l.leases,
            (SELECT count(*) FROM (SELECT FROM prescient.slot_pass p WHERE p.pass = 0
                                   AND p.closed_at IS NULL ORDER BY p.slot_at LIMIT 10000) few),
-           (SELECT min(p.slot_at) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL) $$;
+           (SELECT min(p.slot_at) FROM prescient.slot_pass p WHERE p.pass = 0 AND p.closed_at IS NULL),
+           l.expired
+      FROM (SELECT count(*) AS leases, count(*) FILTER (WHERE few.expires_at <= clock_timestamp()) AS expired
+              FROM (SELECT h.expires_at FROM prescient.slot_lease h LIMIT 10000) few) l $$;
 COMMENT ON FUNCTION prescient.open_work() IS
-    'Leases, and slots that are not closed, both counted to 10,000; and the oldest of these slots.';
+    'Leases, and slots that are not closed, both counted to 10,000; the oldest of these slots; and how many '
+    'of the leases have expired.';
+
+-- Deliveries that wait, by listener. 20,000 are looked at, bucket by bucket. Where there are more,
+-- what the buckets hold that were read to their end stands for all 64: a key's bucket is a hash.
+CREATE FUNCTION prescient.delivery_backlog() RETURNS TABLE (listener text, checks bigint)
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+    WITH looked AS MATERIALIZED (
+        SELECT f.bucket, left(f.entity_key, position('/' IN f.entity_key) - 1) AS listener
+          FROM generate_series(0, 63) b (bucket), LATERAL (
+               SELECT k.bucket, k.entity_key FROM prescient.future_job k
+                WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event'
+                ORDER BY k.entity_key LIMIT 20000) f
+         LIMIT 20000),
+    part AS MATERIALIZED (
+        SELECT count(*) AS n, max(l.bucket) AS last FROM looked l)
+    SELECT l.listener,
+           CASE WHEN p.n < 20000 OR p.last = 0 THEN count(*)
+                ELSE count(*) FILTER (WHERE l.bucket < p.last) * 64 / p.last END
+      FROM looked l, part p GROUP BY l.listener, p.n, p.last $$;
+COMMENT ON FUNCTION prescient.delivery_backlog() IS
+    'How many deliveries wait, by listener: of many an estimate.';
 
 -- Events that are committed and not readable yet. The snapshot is that of the statement that asks.
 CREATE FUNCTION prescient.events_withheld() RETURNS bigint

@@ -11,8 +11,9 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
     prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
-    prescient.run_note, prescient.request, prescient.token,
+    prescient.run_note, prescient.request, prescient.token, prescient.tally,
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
+    prescient.tallies,
     prescient.events,
     prescient.slots, prescient.passes, prescient.schedules, prescient.pauses, prescient.consumers,
     prescient.places, prescient.concurrency_limits, prescient.engines
@@ -28,7 +29,7 @@ DECLARE
         'ask_loads,slot_loads}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
-        'open_work,events_withheld,event_of,class_us,runs_by,row_events}';
+        'open_work,delivery_backlog,events_withheld,event_of,class_us,runs_by,row_events}';
     given record;
 BEGIN
     -- by their names, for which there is an index: a look through all functions of the database
@@ -52,7 +53,7 @@ BEGIN
         GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.run_hours,
             prescient.running, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
             prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits,
-            prescient.engines
+            prescient.engines, prescient.tallies
             TO prescient_reader;
     END IF;
     IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
@@ -62,13 +63,13 @@ BEGIN
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
             prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
             prescient.run_hour, prescient.run_now, prescient.run_note, prescient.request,
-            prescient.token
+            prescient.token, prescient.tally
             TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,
             prescient.passes,
             prescient.schedules, prescient.pauses, prescient.consumers, prescient.places,
-            prescient.concurrency_limits, prescient.engines
+            prescient.concurrency_limits, prescient.engines, prescient.tallies
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
             prescient.slot_lease_token_seq TO prescient_engine;

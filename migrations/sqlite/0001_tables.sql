@@ -11,7 +11,7 @@
 --                      place: which concurrency keys have runs, and by whom <------------+
 --                      event: what jobs emitted; a delivery is a check in future_job <---+
 --                      engine_seen, slot_load: notes about engines and full slots <------+
---                      run_hour, run_note, run_now: what runs were, and are, like <------'
+--                      run_hour, run_note, run_now, tally: what runs were like <---------'
 --   reader      <- views pending, history, runs, events, slots, passes, consumers
 --   prescient events <-> cursor: how far each reader of events has come
 --   prescient init    -> migration, setting
@@ -281,6 +281,25 @@ CREATE TABLE prescient_run_hour (
                                             -- class 104 (rules/histogram.h)
     late TEXT NOT NULL,                     -- JSON: how many began how long after their slots
     PRIMARY KEY (hour_at, job_exec, entity_name, tenant, outcome)
+) STRICT, WITHOUT ROWID;
+
+-- What is counted for ever, for metrics: each note of an engine is added here, too. No prune takes
+-- anything back, so a count never falls.
+CREATE TABLE prescient_tally (
+    what TEXT NOT NULL,                     -- run, ended (checks), delivery, missed_slot, store_error
+    name TEXT NOT NULL,                     -- the job, the listener, or the class of the error; '':
+                                            -- none, or there was no room for it
+    outcome TEXT NOT NULL,                  -- how it ended; '': that is not said
+    n INTEGER NOT NULL,                     -- how many there were
+    took_us INTEGER NOT NULL,               -- how long runs took together; 0 where what is not run
+    took TEXT NOT NULL,                     -- JSON: how many took less than each bound, and no less
+                                            -- than the one before: bounds double, from 1.024 ms on,
+                                            -- and the last one is for all else
+    late_us INTEGER NOT NULL,               -- how long after their slots they began, together
+    late TEXT NOT NULL,                     -- JSON: how many began how late, as in took
+    made_at_us INTEGER NOT NULL,            -- when the first of them was noted: metrics name the
+                                            -- first 200 jobs
+    PRIMARY KEY (what, name, outcome)
 ) STRICT, WITHOUT ROWID;
 
 -- What each engine has added to run_hour: a note that comes again is not added again. It counts for

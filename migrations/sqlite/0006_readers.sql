@@ -43,6 +43,12 @@ SELECT hour_at, job_exec, entity_name, nullif(tenant, '') AS tenant, outcome, ru
        late_max_us, took, late
   FROM prescient_run_hour;
 
+-- What is counted for ever, at most a minute old; no prune takes anything back. took, late: JSON:
+-- how many took less than each bound and no less than the one before, and began how late.
+CREATE VIEW prescient_tallies AS
+SELECT what, name, outcome, n, took_us, took, late_us, late, made_at_us
+  FROM prescient_tally;
+
 -- Runs that have been going on for more than five seconds, as engines noted them in the last half
 -- minute (seen_at_us). worker: its process id.
 CREATE VIEW prescient_running AS
