@@ -6,7 +6,8 @@
 #include "test.h"
 
 static const struct question asked[] = {
-    { .route = 3, .query = "a=b", .key = NULL, .who = "", .role = 3, .body = "{}", .body_len = 2 },
+    { .route = 3, .query = "a=b", .key = NULL, .accept = "text/plain", .who = "", .role = 3, .body = "{}",
+      .body_len = 2 },
     { .route = 0, .query = "", .key = "u-1", .who = "shop", .role = 1, .body = "a\0b", .body_len = 3,
       .line = 100001 },
     { .route = 7, .query = "x", .key = "", .who = "eye", .role = 2, .body = "", .body_len = 0 },
@@ -30,6 +31,7 @@ static bool is_same_text(const char *a, const char *b)
 static bool is_same(const struct question *a, const struct question *b)
 {
     return a->route == b->route && is_same_text(a->query, b->query) && is_same_text(a->key, b->key) &&
+           is_same_text(a->accept, b->accept) &&
            is_same_text(a->who, b->who) && a->role == b->role && a->line == b->line &&
            a->body_len == b->body_len && !memcmp(a->body, b->body, a->body_len);
 }

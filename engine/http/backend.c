@@ -132,6 +132,7 @@ int backend_run(const struct settings *settings, struct log *log, const char *ro
         rc = run(b);
     store_free(b->desk.store);
     known_jobs_free(&b->desk.jobs);
+    measured_free(&b->desk.measured);
     arena_free(b->desk.arena);
     bytes_free(&b->in);
     bytes_free(&b->out);

@@ -331,6 +331,7 @@ static bool put_question(struct backend_process *p, struct connection *c)
         .key = r->headers[REQUEST_IDEMPOTENCY_KEY],
         .who = c->visit.guest.name,
         .role = c->visit.guest.role,
+        .accept = r->headers[REQUEST_ACCEPT],
         .body = r->body.data ? r->body.data : "",
         .body_len = (uint32_t)r->body.len,
     });

@@ -95,6 +95,8 @@ static const char *const contents[CONTENTS] = {
     [CONTENT_PROBLEM] = "application/problem+json",
     [CONTENT_NDJSON] = "application/x-ndjson",
     [CONTENT_TEXT] = "text/plain; charset=utf-8",
+    [CONTENT_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
+    [CONTENT_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
 };
 
 /* Of every answer: it is of this moment, and no page. */
@@ -185,6 +187,8 @@ void connection_answer(struct connection *c, const struct answer *answer, const 
     bool is_part = c->stream.has_begun || (c->stream.is_on && answer->content == CONTENT_NDJSON);
     if (c->state == CONNECTION_OVER)
         return;
+    if (!c->stream.has_begun)
+        c->host->answered(c->host->ctx, c, answer->status);
     if (is_part)
         begin_to_write(c, add_lines(c, answer));
     else
@@ -245,6 +249,7 @@ static void say_continue(struct connection *c)
 
 static void head_has_come(struct connection *c)
 {
+    c->asked_us = now_us(c);
     if (!c->host->take_head(c->host->ctx, c))
         return;
     say_continue(c);
@@ -391,6 +396,7 @@ static void read_next(struct connection *c)
     c->stream = (struct stream){ 0 };
     c->route = -1;
     c->visit = (struct gate_visit){ 0 };
+    c->asked_us = 0;
     c->state = CONNECTION_READS;
     c->since_us = now_us(c);
     set_alarm(c, IDLE_US);

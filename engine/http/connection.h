@@ -36,6 +36,8 @@ struct connection_host {
     /* All of a request has come, or some lines of a stream. It has been answered when this returns,
      * waits (connection_wait) or is held. */
     void (*take_request)(void *ctx, struct connection *c);
+    /* An answer with that status is on its way. */
+    void (*answered)(void *ctx, const struct connection *c, int status);
     bool is_ending;                 /* it closes each connection behind its answer */
     void *ctx;
 };
@@ -54,6 +56,7 @@ struct connection {
     uint64_t progress;              /* bytes of the body or of the answer that had gone by then */
     size_t body_max;                /* of its request */
     struct stream stream;           /* it is one */
+    int64_t asked_us;               /* when the head of its request had come; 0: it has not */
     /* the server's */
     int route;                      /* of the request; -1: none */
     struct gate_visit visit;        /* who asks, once that is judged */

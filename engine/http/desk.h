@@ -9,6 +9,7 @@
 #include "../base/log.h"
 #include "../base/settings.h"
 #include "../store/store_report.h"
+#include "asked_metrics.h"
 #include "exchange.h"
 #include "known_jobs.h"
 #include "problem.h"
@@ -19,6 +20,7 @@ struct desk {
     struct log *log;
     struct store *store;
     struct known_jobs jobs;
+    struct measured measured;
     struct arena *arena;            /* of the questions that are answered: reset before the next */
     /* what the store has said asks for a new process, once these answers are given */
     bool is_over;

@@ -40,7 +40,7 @@ static bool put_text(struct bytes *to, const char *text)
 bool exchange_put_question(struct bytes *to, const struct question *q)
 {
     return bytes_add(to, &q->route, sizeof q->route) && put_text(to, q->query) && put_text(to, q->key) &&
-           put_text(to, q->who) && bytes_add(to, &q->role, sizeof q->role) &&
+           put_text(to, q->accept) && put_text(to, q->who) && bytes_add(to, &q->role, sizeof q->role) &&
            put_bytes(to, q->body, q->body_len) && bytes_add(to, &q->line, sizeof q->line);
 }
 
@@ -103,7 +103,8 @@ bool exchange_next_question(struct exchange *message, struct question *q)
 {
     uint32_t len;
     return take(message, &q->route, sizeof q->route) && take_bytes(message, &q->query, &len) &&
-           take_bytes(message, &q->key, &len) && take_bytes(message, &q->who, &len) && q->who &&
+           take_bytes(message, &q->key, &len) && take_bytes(message, &q->accept, &len) &&
+           take_bytes(message, &q->who, &len) && q->who &&
            take(message, &q->role, sizeof q->role) && take_bytes(message, &q->body, &q->body_len) &&
            take(message, &q->line, sizeof q->line);
 }

@@ -24,12 +24,16 @@ struct question {
      * needed, and who asks may do all */
     const char *who;
     uint32_t role;
+    const char *accept;             /* the header Accept; NULL: none */
     const char *body;               /* of `body_len` bytes; not ended by a NUL */
     uint32_t body_len;
     uint32_t line;                  /* of a body of lines, the number of the first; else 0 */
 };
 
-enum content { CONTENT_JSON, CONTENT_PROBLEM, CONTENT_NDJSON, CONTENT_TEXT, CONTENTS };
+enum content {
+    CONTENT_JSON, CONTENT_PROBLEM, CONTENT_NDJSON, CONTENT_TEXT, CONTENT_METRICS, CONTENT_OPENMETRICS,
+    CONTENTS
+};
 
 struct answer {
     uint16_t status;

@@ -1,5 +1,7 @@
 /* front.c - see front.h. */
 #include "front.h"
+#include "asked_metrics.h"
+#include "route.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,9 +103,27 @@ static const struct { enum problem_type problem; const char *challenge, *detail;
                      "there is no such token, or it was revoked" },
 };
 
+/* Who asks for metrics is told that the store is away, and no more: /readiness says that to all. */
+static bool tell_away(struct connection *c)
+{
+    struct bytes out = { 0 };
+    enum metrics_format format = metrics_format_wanted(c->request.headers[REQUEST_ACCEPT]);
+    struct metrics_text t = { .out = &out, .format = format };
+    metrics_of_store(&t, NULL, VERSION, NULL);
+    metrics_end(&t);
+    if (!t.has_failed)
+        connection_answer(c, &(struct answer){ .status = 200, .body = out.data, .body_len = (uint32_t)out.len,
+                                               .content = (uint16_t)asked_metrics_content(format) }, "");
+    bytes_free(&out);
+    return !t.has_failed;
+}
+
 /* Always false. */
 static bool refuse(struct connection *c, enum gate_rc rc)
 {
+    bool wants_metrics = c->route >= 0 && route_table[c->route].has_counts;
+    if (rc == GATE_AWAY && wants_metrics && tell_away(c))
+        return false;
     connection_refuse(c, refusals[rc].problem, refusals[rc].challenge, "%s", refusals[rc].detail);
     return false;
 }

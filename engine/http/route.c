@@ -6,6 +6,7 @@
 
 #include "asked_events.h"
 #include "asked_jobs.h"
+#include "asked_metrics.h"
 #include "asked_request.h"
 #include "asked_tokens.h"
 #include "asked_why.h"
@@ -20,6 +21,8 @@
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },
     { HTTP_GET, "/readiness", ACCESS_ANYONE, .answer = ready_answer },
+    { HTTP_GET, "/metrics", ACCESS_READ, .needs_no_store = true, .has_counts = true,
+      .answer = asked_metrics_answer },
     { HTTP_POST, "/v1/login", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
       .at_front = front_login },
     { HTTP_POST, "/v1/logout", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,

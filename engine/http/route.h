@@ -26,6 +26,9 @@ struct route {
     bool needs_no_store;            /* it goes on while the store is away, for those known by then */
     const char *content_type;       /* that its body must have; NULL: it has no body */
     size_t body_max;                /* bytes */
+    /* The front puts what it has counted into the body of the question, and answers by itself where
+     * the backends do not in time. */
+    bool has_counts;
     /* Answers each of `n` questions, whatever befalls. The bodies of answers live in the arena of
      * the desk. NULL: the front does it (`at_front`), and asks no store. */
     void (*answer)(struct desk *desk, const struct question *questions, int n, struct answer *answers);

@@ -10,7 +10,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "asked_metrics.h"
 #include "backends.h"
+#include "counts.h"
 #include "front.h"
 #include "judge.h"
 #include "route.h"
@@ -21,6 +23,9 @@ enum {
     DESCRIPTORS = 64,               /* of this process beside those of connections */
     TURN_MS = 1000,                 /* the longest that the loop waits */
 };
+
+/* Who asks for metrics is told by then that the store cannot be asked. */
+#define METRICS_US (INT64_C(5) * 1000 * 1000)
 
 /* A client is given so long to say something before another one may have its place. */
 #define FRESH_US (INT64_C(100) * 1000)
@@ -33,6 +38,7 @@ struct server {
     struct judge_rules rules;
     struct front front;
     struct backends backends;
+    struct counts *counts;
     struct connection *first;       /* of all connections, the newest first */
     int connections, connections_max;
     bool has_visitors;              /* somebody wants to be accepted */
@@ -163,6 +169,57 @@ static bool take_head(void *ctx, struct connection *c)
     return true;
 }
 
+static void note_answer(void *ctx, const struct connection *c, int status)
+{
+    struct server *s = ctx;
+    counts_add(s->counts, c->route, status, c->asked_us ? now_us() - c->asked_us : 0);
+}
+
+/* ---- metrics ---- */
+
+/* The front's part comes last. False: there was no memory for it. */
+static bool put_counts(struct server *s, struct bytes *out, enum metrics_format format)
+{
+    struct metrics_text t = { .out = out, .format = format };
+    counts_write(s->counts, &t);
+    metrics_end(&t);
+    return !t.has_failed;
+}
+
+static enum metrics_format format_of(const struct connection *c)
+{
+    return metrics_format_wanted(c->request.headers[REQUEST_ACCEPT]);
+}
+
+static void ask_for_metrics(struct server *s, struct connection *c)
+{
+    if (!put_counts(s, &c->request.body, format_of(c))) {
+        connection_refuse(c, PROBLEM_AWAY, "", "there is no memory for this just now");
+        return;
+    }
+    backends_ask(&s->backends, c);
+    agenda_set(&s->agenda, &c->alarm, now_us() + METRICS_US);
+}
+
+/* Nobody has asked the store in time. */
+static void tell_metrics(struct server *s, struct connection *c)
+{
+    struct bytes out = { 0 };
+    enum metrics_format format = format_of(c);
+    struct metrics_text t = { .out = &out, .format = format };
+    backends_forget(&s->backends, c);
+    metrics_of_store(&t, NULL, VERSION, NULL);
+    if (t.has_failed || !put_counts(s, &out, format))
+        connection_refuse(c, PROBLEM_AWAY, "", "there is no memory for this just now");
+    else
+        connection_answer(c, &(struct answer){ .status = 200, .body = out.data, .body_len = (uint32_t)out.len,
+                                               .content = (uint16_t)asked_metrics_content(format) }, "");
+    bytes_free(&out);
+    connection_turn(c, false, false);
+}
+
+/* ---- requests ---- */
+
 static void take_request(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
@@ -171,6 +228,8 @@ static void take_request(void *ctx, struct connection *c)
         route->at_front(&s->front, c);
     else if (s->is_ending && !strcmp(route->path, "/readiness"))
         connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
+    else if (route->has_counts)
+        ask_for_metrics(s, c);
     else
         backends_ask(&s->backends, c);
 }
@@ -254,7 +313,9 @@ static void end_the_late(struct server *s)
 {
     int64_t now = now_us();
     for (struct connection *c = s->first; c; c = c->after)
-        if (c->alarm.at_us && c->alarm.at_us <= now)
+        if (c->alarm.at_us && c->alarm.at_us <= now && c->state == CONNECTION_WAITS)
+            tell_metrics(s, c);
+        else if (c->alarm.at_us && c->alarm.at_us <= now)
             connection_is_late(c);
     agenda_ring(&s->agenda, now);
 }
@@ -335,7 +396,7 @@ static void prepare(struct server *s)
     s->connections_max = allowed_connections();
     s->host = (struct connection_host){
         .clock = &clock_system, .agenda = &s->agenda,
-        .take_head = take_head, .take_request = take_request, .ctx = s,
+        .take_head = take_head, .take_request = take_request, .answered = note_answer, .ctx = s,
     };
     s->rules = (struct judge_rules){
         .base_path = settings->base_path ? settings->base_path : "",
@@ -351,6 +412,9 @@ static void prepare(struct server *s)
 
 static int begin(struct server *s, struct err *err)
 {
+    s->counts = counts_new();
+    if (!s->counts)
+        return err_set(err, ERR_NOMEM, "out of memory for the server");
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0)
         return err_sys(err, ERR_GENERAL, "epoll");
@@ -367,6 +431,7 @@ static void end(struct server *s)
     while (s->first)
         free_connection(s, s->first);
     backends_end(&s->backends);
+    counts_free(s->counts);
     front_free(&s->front);
     if (s->o.listen_fd >= 0)
         close(s->o.listen_fd);
