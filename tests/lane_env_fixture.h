@@ -27,6 +27,7 @@ struct lane_env_fixture {
     struct places *places;
     struct run_hours *run_hours;
     struct long_runs long_runs;
+    struct measuring measuring;     /* nobody wants metrics */
     struct errands errands, fine_errands;
     struct shutdown shutdown;
     struct totals totals;

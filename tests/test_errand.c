@@ -19,18 +19,27 @@ static void fatal(void *ctx, int rc, const char *text)
 static struct err ended;                /* the failure that ended the engine */
 static struct errand_env env = { .settings = &settings, .clocks = &clocks, .fatal = fatal, .ctx = &ended };
 
+static void write_metrics(void *ctx, const struct store_rows *rows)
+{
+    (void)ctx, (void)rows;
+}
+
 static int setup(void)
 {
     static const unsigned char owner[STORE_OWNER_SIZE];
     static struct long_runs long_runs = { .clocks = &clocks };
+    static struct measuring measuring;
     env.long_runs = &long_runs;
+    env.measuring = &measuring;
     env.run_hours = run_hours_new(owner);
-    return env.run_hours ? settings_fixture_setup() : -1;
+    bool is_made = measuring_init(&measuring, &(struct metrics_writer){ .write = write_metrics }) == 0;
+    return env.run_hours && is_made ? settings_fixture_setup() : -1;
 }
 
 static int teardown(void)
 {
     run_hours_free(env.run_hours);
+    measuring_release(env.measuring);
     return settings_fixture_teardown();
 }
 

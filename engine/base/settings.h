@@ -91,6 +91,7 @@ struct settings {
     int64_t keep_us;                /* how long history, runs, passes and events are kept; 0: for ever */
     int32_t history_days_ahead;
     const char *notify;             /* a channel: who waits for events is told; NULL: nobody is */
+    const char *metrics_file;       /* engines write metrics to it; NULL: to none */
     const char *log_level, *log_format;
     /* serve */
     const char *listen;             /* "127.0.0.1:8080", "unix:PATH" */

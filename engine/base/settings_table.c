@@ -184,6 +184,10 @@ const struct setting_row settings_rows[] = {
       .help = "A channel of PostgreSQL on which engines tell, once a second at most, that there are new "
               "events:\n"
               "`prescient events --deliver --every` listens there, and looks at once. SQLite tells nobody." },
+    { "metrics_file", SETTING_TEXT, AT(metrics_file), .min = 1, .max = 4000, .accepts = is_printable,
+      .expected = "a file, such as /var/lib/prometheus/node-exporter/prescient.prom",
+      .help = "Engines write metrics there for the textfile collector of node_exporter, a daemon once a "
+              "minute, others at their end.\nUnset: nowhere." },
     { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = words_log_level,
       .help = "What is logged: this level and those after it." },
     { "log_format", SETTING_WORD, AT(log_format), .default_text = "text", .words = words_log_format,

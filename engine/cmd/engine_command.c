@@ -6,6 +6,7 @@
 #include <string.h>
 #include "../base/settings_mask.h"
 #include "app.h"
+#include "metrics_file.h"
 #include "report.h"
 
 static int64_t checks_in_trouble(const struct pass_counts *c)
@@ -80,6 +81,9 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         .relaxed = plan == &plan_replay,
         .leaves_deliveries = plan == &plan_replay && !((const struct plan_replay *)plan_state)->delivers,
     };
+    struct metrics_file file = { app->settings.metrics_file, &app->log };
+    if (file.path)
+        options.metrics = (struct metrics_writer){ metrics_file_write, &file };
     if (patient)
         supervisor_open(&supervisor);
     options.supervisor = patient ? &supervisor : NULL;
@@ -89,6 +93,8 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         return app_fail(app, &err);
     rc = engine_run(e, plan, plan_state, &err);
     if (rc < 0 && rc != ERR_STOPPED) {
+        if (file.path && rc == ERR_LOST)
+            metrics_file_write(&file, NULL);
         code = app_fail(app, &err);
     } else {
         print_totals(app, engine_totals(e), app->command ? app->command->name : plan->name);

@@ -13,13 +13,15 @@ enum { WITHIN_MS = 4000 };
 void measured_free(struct measured *m)
 {
     for (int i = 0; i < METRICS_FORMATS; i++)
-        bytes_free(&m->texts[i]);
+        bytes_free(&m->as[i].text);
 }
 
-static void measure(struct desk *desk)
+/* False: there is no memory for it. */
+static bool measure(struct desk *desk, enum metrics_format format)
 {
     struct store_report call = STORE_REPORT_INIT;
     const struct store_rows *rows = NULL;
+    struct metrics_text t = { .out = &desk->measured.as[format].text, .format = format };
     call.name = "metrics";
     call.arena = desk->arena;
     call.call.within_ms = WITHIN_MS;
@@ -27,15 +29,10 @@ static void measure(struct desk *desk)
         desk_tell(desk, &call.call.err);
     else
         rows = &call.rows;
-    desk->measured.at_us = clock_mono_us(&clock_system);
-    for (int i = 0; i < METRICS_FORMATS; i++) {
-        struct bytes *text = &desk->measured.texts[i];
-        struct metrics_text t = { .out = text, .format = (enum metrics_format)i };
-        bytes_take(text, text->len);
-        metrics_of_store(&t, rows, VERSION, desk->arena);
-        if (t.has_failed)
-            desk->measured.at_us = 0;
-    }
+    bytes_take(t.out, t.out->len);
+    metrics_of_store(&t, rows, VERSION, desk->arena);
+    desk->measured.as[format].at_us = t.has_failed ? 0 : clock_mono_us(&clock_system);
+    return !t.has_failed;
 }
 
 enum content asked_metrics_content(enum metrics_format format)
@@ -46,13 +43,13 @@ enum content asked_metrics_content(enum metrics_format format)
 void asked_metrics_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     enum metrics_format format = metrics_format_wanted(questions->accept);
-    const struct bytes *text = &desk->measured.texts[format];
-    int64_t at_us = desk->measured.at_us;
+    const struct bytes *text = &desk->measured.as[format].text;
+    int64_t at_us = desk->measured.as[format].at_us;
+    bool is_there = at_us && clock_mono_us(&clock_system) - at_us < FRESH_US;
     (void)n;
-    if (!at_us || clock_mono_us(&clock_system) - at_us >= FRESH_US)
-        measure(desk);
+    is_there = is_there || measure(desk, format);
     size_t len = text->len + questions->body_len;
-    char *body = desk->measured.at_us ? arena_alloc(desk->arena, len + 1) : NULL;
+    char *body = is_there ? arena_alloc(desk->arena, len + 1) : NULL;
     if (!body) {
         desk_refuse(desk, answers, PROBLEM_AWAY, NULL);
         return;

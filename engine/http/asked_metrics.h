@@ -1,5 +1,5 @@
-/* asked_metrics.h - GET /metrics: what the store knows is asked for at most once a second, for all
- * who ask; what the front has counted comes with the question. */
+/* asked_metrics.h - GET /metrics: what the store knows is asked for at most once a second and
+ * format, for all who ask; what the front has counted comes with the question. */
 #ifndef PRESCIENT_HTTP_ASKED_METRICS_H
 #define PRESCIENT_HTTP_ASKED_METRICS_H
 
@@ -9,8 +9,8 @@
 
 struct desk;
 
-/* What was told last, and when, monotonic. All zero: nothing yet. */
-struct measured { struct bytes texts[METRICS_FORMATS]; int64_t at_us; };
+/* What was told last in each format, and when, monotonic. All zero: nothing yet. */
+struct measured { struct { struct bytes text; int64_t at_us; } as[METRICS_FORMATS]; };
 void measured_free(struct measured *m);
 
 void asked_metrics_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers);

@@ -71,7 +71,8 @@ static int make_places(struct engine *e, struct err *err)
 static int make_run_hours(struct engine *e, struct err *err)
 {
     e->run_hours = run_hours_new(e->owner);
-    return e->run_hours ? 0 : err_set(err, ERR_NOMEM, "out of memory for the engine");
+    bool is_made = e->run_hours && measuring_init(&e->measuring, &e->o.metrics) == 0;
+    return is_made ? 0 : err_set(err, ERR_NOMEM, "out of memory for the engine");
 }
 
 static void connect_parts(struct engine *e)
@@ -100,6 +101,7 @@ static void connect_parts(struct engine *e)
         .places = e->places,
         .run_hours = e->run_hours,
         .long_runs = &e->long_runs,
+        .measuring = &e->measuring,
         .errands = &e->errands,
         .shutdown = &e->shutdown,
         .totals = &e->totals,
@@ -131,6 +133,7 @@ static void connect_parts(struct engine *e)
         .pausing = &e->pausing,
         .run_hours = e->run_hours,
         .long_runs = &e->long_runs,
+        .measuring = &e->measuring,
         .agenda = &e->agenda,
         .wake = &e->wake_plan,
         .is_idle = engine_is_idle,
@@ -237,6 +240,7 @@ void engine_free(struct engine *e)
     free(e->lanes.all);
     places_free(e->places);
     run_hours_free(e->run_hours);
+    measuring_release(&e->measuring);
     targets_release(&e->targets);
     targets_release(&e->fine_targets);
     jobs_release(&e->jobs);

@@ -11,6 +11,8 @@
 #include "../base/supervisor.h"
 #include "../store/store_slot.h"
 
+#include "measuring.h"
+
 struct spawner;
 
 struct engine_options {
@@ -23,6 +25,7 @@ struct engine_options {
     /* a daemon: keeps trying for ever; else a store that is away at the start ends it */
     bool patient;
     struct supervisor *supervisor;  /* who started the process, and wants to know; NULL: nobody */
+    struct metrics_writer metrics;  /* who wants them once a minute, and at the end of a command */
     const char *worker_program;     /* NULL: this program */
     /* The world that it stands on; a simulation brings its own. */
     const struct spawner *spawner;  /* NULL: processes */

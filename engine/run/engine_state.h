@@ -29,6 +29,7 @@ struct engine {
     struct places *places;
     struct run_hours *run_hours;
     struct long_runs long_runs;
+    struct measuring measuring;
     struct notifying notifying;
     struct errands errands;
     struct shutdown shutdown;

@@ -162,6 +162,12 @@ static void fill_note_running(const struct errand *errand, const struct errand_e
     long_runs_fill(env->long_runs, errand->sent_us, &r->running);
 }
 
+static void fill_metrics(const struct errand *errand, const struct errand_env *env, union errand_request *r)
+{
+    (void)errand;
+    measuring_fill(env->measuring, &r->report);
+}
+
 static void fill_prune(const struct errand *errand, const struct errand_env *env, union errand_request *r)
 {
     (void)env;
@@ -268,6 +274,11 @@ static void take_note_running(const struct errand_env *env, int64_t now_us,
     long_runs_noted(env->long_runs, &answer->running);
 }
 
+static void take_metrics(const struct errand_env *env, int64_t now_us, const union errand_request *answer)
+{
+    measuring_came(env->measuring, now_us, &answer->report.rows);
+}
+
 static void index_days_failed(const struct errand_env *env, const struct err *err)
 {
     log_warn(env->log, "a day of the history was not indexed; lookups in it are slower: %s",
@@ -310,6 +321,13 @@ static void note_runs_failed(const struct errand_env *env, const struct err *err
     log_info(env->log, "what runs were like was not written yet: %s", err->text);
 }
 
+/* It is asked for again in a minute. */
+static void metrics_failed(const struct errand_env *env, const struct err *err)
+{
+    measuring_came(env->measuring, env->now_us, NULL);
+    log_warn(env->log, "metrics are not known: %s", err->text);
+}
+
 /* Who pauses or resumes at this moment holds what it needs: it is asked again. */
 static void end_pauses_failed(const struct errand_env *env, const struct err *err)
 {
@@ -347,6 +365,7 @@ static const struct errand_row {
     [ERRAND_NOTE_LOADS] = { fill_note_loads, NULL, note_loads_failed, true },
     [ERRAND_NOTE_RUNS] = { fill_note_runs, take_note_runs, note_runs_failed, true },
     [ERRAND_NOTE_RUNNING] = { fill_note_running, take_note_running, note_running_failed, true },
+    [ERRAND_METRICS] = { fill_metrics, take_metrics, metrics_failed, true },
     [ERRAND_NOTIFY] = { fill_notify, NULL, notify_failed, true },
     [ERRAND_PRUNE] = { fill_prune, NULL, prune_failed, true },
 };

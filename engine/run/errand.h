@@ -12,6 +12,7 @@
 #include "clocks.h"
 #include "jobs.h"
 #include "long_runs.h"
+#include "measuring.h"
 #include "run_hours.h"
 #include "zones.h"
 
@@ -23,7 +24,7 @@ enum errand_kind {
     ERRAND_RELOOK_SETTLED, ERRAND_LATE_BESIDE, ERRAND_REFILE, ERRAND_RECALL,
     ERRAND_NOTIFY,
     ERRAND_MARK_SWEPT, ERRAND_KEEP_DIGESTS, ERRAND_NOTE_LISTENERS, ERRAND_NOTE_LOADS,
-    ERRAND_NOTE_RUNS, ERRAND_NOTE_RUNNING, ERRAND_PRUNE
+    ERRAND_NOTE_RUNS, ERRAND_NOTE_RUNNING, ERRAND_METRICS, ERRAND_PRUNE
 };
 enum { ERRANDS = ERRAND_PRUNE + 1 };
 
@@ -92,6 +93,8 @@ struct errand_env {
     struct zones *zones;
     struct run_hours *run_hours;
     struct long_runs *long_runs;
+    struct measuring *measuring;
+    int64_t now_us;                 /* monotonic */
     /* a failure that waiting does not heal */
     void (*fatal)(void *ctx, int rc, const char *text);
     void *ctx;

@@ -484,6 +484,8 @@ static struct errand_env errand_env_of(const struct lane *l)
         .zones = env->zones,
         .run_hours = env->run_hours,
         .long_runs = env->long_runs,
+        .measuring = env->measuring,
+        .now_us = lane_now_us(l),
         .fatal = env->events.fatal,
         .ctx = env->events.ctx,
     };

@@ -58,6 +58,7 @@ struct lane_env {
     struct places *places;
     struct run_hours *run_hours;
     struct long_runs *long_runs;
+    struct measuring *measuring;
     struct errands *errands;
     const struct shutdown *shutdown;
     struct totals *totals;

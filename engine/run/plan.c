@@ -83,6 +83,8 @@ void plan_note_runs(const struct plan_env *env)
         give_note(env, ERRAND_NOTE_RUNS, now_us);
     else if (long_runs_are_due(env->long_runs, now_us))
         give_note(env, ERRAND_NOTE_RUNNING, now_us);
+    else if (!env->clocks->virtual_now && measuring_is_due(env->measuring, now_us, env->patient))
+        give_note(env, ERRAND_METRICS, now_us);
 }
 
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind)

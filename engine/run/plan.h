@@ -39,6 +39,7 @@ struct plan_env {
     struct pausing *pausing;
     struct run_hours *run_hours;
     struct long_runs *long_runs;
+    struct measuring *measuring;
     struct trouble *trouble;        /* what a command tells at its end */
     struct agenda *agenda;
     struct alarm *wake;             /* when tick must be called at the latest: plan_wake_at */
@@ -86,8 +87,8 @@ bool plan_add_final_target(const struct plan_env *env, int64_t slot);
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind);
 bool plan_give(const struct plan_env *env, struct errand errand);
 
-/* In each tick: once a minute what the runs were like is written, and every ten seconds which go on
- * for long. */
+/* In each tick: once a minute what the runs were like is written, and metrics for who wants them;
+ * every ten seconds which runs go on for long. */
 void plan_note_runs(const struct plan_env *env);
 
 #endif

@@ -20,6 +20,7 @@ enum {
     STEP_NOTED,
     STEP_COUNTED,
     STEP_SUMMED,
+    STEP_MEASURED,
     STEP_PRUNE,
     STEP_OVER
 };
@@ -92,9 +93,11 @@ static bool opening_done(const struct plan_env *env, int *step, const struct err
         *step = STEP_COUNTED;
     else if (kind == ERRAND_NOTE_RUNS && result->rc && *step == STEP_COUNTED)
         *step = STEP_SUMMED;
+    else if (kind == ERRAND_METRICS && *step == STEP_SUMMED)
+        *step = STEP_MEASURED;
     return kind == ERRAND_HELLO || kind == ERRAND_KEEP_DAYS || kind == ERRAND_KEEP_DIGESTS ||
            kind == ERRAND_INDEX_DAYS || kind == ERRAND_NOTE_LISTENERS || kind == ERRAND_NOTE_LOADS ||
-           kind == ERRAND_NOTE_RUNS;
+           kind == ERRAND_NOTE_RUNS || kind == ERRAND_METRICS;
 }
 
 static void opening_tick(const struct plan_env *env, int *step)
@@ -144,6 +147,14 @@ static void note_last_runs(const struct plan_env *env, int *step)
         *step = STEP_SUMMED;
 }
 
+static void measure(const struct plan_env *env, int *step)
+{
+    if (!measuring_is_wanted(env->measuring) || env->clocks->virtual_now)
+        *step = STEP_MEASURED;
+    else
+        plan_give_errand(env, ERRAND_METRICS);
+}
+
 /* The last steps of a command: housekeeping (`pruning`: NULL for none) when nothing is under way
  * any more, and the end. */
 static void closing_tick(const struct plan_env *env, int *step, struct pruning *pruning)
@@ -159,7 +170,9 @@ static void closing_tick(const struct plan_env *env, int *step, struct pruning *
         note_loads(env, step);
     if (*step == STEP_COUNTED)
         note_last_runs(env, step);
-    if (*step == STEP_SUMMED) {
+    if (*step == STEP_SUMMED)
+        measure(env, step);
+    if (*step == STEP_MEASURED) {
         if (pruning)
             pruning_begin(env, pruning, false);
         *step = STEP_PRUNE;

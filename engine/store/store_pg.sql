@@ -3159,11 +3159,20 @@ SELECT p.recorded_at FROM {shown_passes} p WHERE p.slot_at <= (SELECT now FROM t
  ORDER BY p.slot_at DESC LIMIT 300
 
 -- part: measured_tables
-SELECT t.name, i.inhrelid AS id
+-- Those of a hundred days have a thousand files: of them the server's statistics are enough, which
+-- follow a day that grows. Each day's indexes and large values count as the day's.
+SELECT t.name, i.inhrelid AS id,
+       (SELECT sum(greatest(f.relpages, 0))::bigint
+          FROM pg_class f
+         WHERE f.oid IN (SELECT i.inhrelid UNION ALL
+                         SELECT c.reltoastrelid FROM pg_class c WHERE c.oid = i.inhrelid UNION ALL
+                         SELECT x.indexrelid FROM pg_index x WHERE x.indrelid = i.inhrelid))
+       * current_setting('block_size')::bigint AS bytes
   FROM (VALUES ('future_job_history'), ('future_job_run'), ('event')) t (name)
   JOIN pg_inherits i ON i.inhparent = to_regclass('prescient.' || t.name)
 UNION ALL
-SELECT t.name, to_regclass('prescient.' || t.name)
+SELECT t.name, to_regclass('prescient.' || t.name),
+       pg_total_relation_size(to_regclass('prescient.' || t.name))
   FROM (VALUES ('future_job'), ('slot_pass'), ('slot_lease'), ('run_hour')) t (name)
 
 -- name: metrics
@@ -3184,7 +3193,7 @@ sample AS MATERIALIZED (
 open AS MATERIALIZED (
     SELECT * FROM prescient.open_work()),
 tables AS MATERIALIZED (
-    SELECT m.name, sum(pg_stat_get_dead_tuples(m.id)) AS dead, sum(pg_total_relation_size(m.id)) AS bytes
+    SELECT m.name, sum(pg_stat_get_dead_tuples(m.id)) AS dead, sum(m.bytes) AS bytes
       FROM ({measured_tables}) m GROUP BY m.name),
 counted AS (
     SELECT t.what, t.name, t.outcome, t.n::float8, t.took_us, array_to_string(t.took, ',') AS took,

@@ -1981,7 +1981,7 @@ gauges (what, name, n) AS (
     UNION ALL
     SELECT 'delivery_backlog', substr(entity_key, 1, instr(entity_key, '/') - 1) AS listener, count(*)
       FROM (SELECT entity_key FROM prescient_future_job
-             WHERE bucket = 0 AND entity_name = 'prescient.event' LIMIT 20000)
+             WHERE bucket = 0 AND entity_name = 'prescient.event' LIMIT {counted_at_most})
      GROUP BY listener
     UNION ALL
     SELECT 'events_withheld_seconds', NULL, 0

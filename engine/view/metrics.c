@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "../base/utf8.h"
-#include "rows.h"
 
 #define PREFIX "prescient_"
 
@@ -45,7 +44,7 @@ const struct metric metrics_table[] = {
     { "deliveries", METRIC_COUNTER, NULL, { "listener", "outcome" }, "delivery",
       "Deliveries of events that are over, by how they ended." },
     { "delivery_backlog", METRIC_GAUGE, NULL, { "listener" }, "delivery_backlog",
-      "Deliveries of events that wait; more than 20000 are estimated." },
+      "Deliveries of events that wait; more than 10000 are estimated." },
     { "events_withheld_seconds", METRIC_GAUGE, "seconds", { NULL }, "events_withheld_seconds",
       "How old the transaction is that keeps events from their readers; 0 if none does." },
     { "store_errors", METRIC_COUNTER, NULL, { "class" }, "store_error",
@@ -206,6 +205,14 @@ void metrics_end(struct metrics_text *t)
 
 /* ---- the rows of the report ---- */
 
+/* Its columns, in their order. */
+enum column { WHAT, NAME, OUTCOME, N, TOOK_US, TOOK, LATE_US, LATE, COLUMNS };
+
+static const char *cell_of(const struct store_rows *rows, int row, enum column column)
+{
+    return rows->cells[row * rows->columns + (int)column];
+}
+
 /* Jobs that have series of their own, in the order in which they came up. */
 struct names { const char *all[METRICS_JOBS]; int n; };
 
@@ -256,13 +263,13 @@ static void add_sample(struct sample *all, int *n, struct sample s)
 
 static bool is_of(const struct store_rows *rows, int row, const struct metric *m)
 {
-    const char *what = rows_value(rows, row, "what");
+    const char *what = cell_of(rows, row, WHAT);
     return what && !strcmp(what, m->what);
 }
 
 static const char *outcome_of(const struct store_rows *rows, int row)
 {
-    const char *outcome = rows_value(rows, row, "outcome");
+    const char *outcome = cell_of(rows, row, OUTCOME);
     return outcome ? outcome : other;
 }
 
@@ -271,10 +278,10 @@ static int read_samples(const struct store_rows *rows, const struct metric *m, s
 {
     int n = 0;
     for (int r = 0; r < rows->rows; r++) {
-        const char *value = is_of(rows, r, m) ? rows_value(rows, r, "n") : NULL;
+        const char *value = is_of(rows, r, m) ? cell_of(rows, r, N) : NULL;
         if (!value)
             continue;
-        struct sample s = { .first = first_label(m, jobs, rows_value(rows, r, "name")),
+        struct sample s = { .first = first_label(m, jobs, cell_of(rows, r, NAME)),
                             .n = strtod(value, NULL) };
         if (m->labels[1])
             s.second = outcome_of(rows, r);
@@ -318,21 +325,26 @@ static void add_counts(struct histogram *h, const char *text)
     }
 }
 
+static double number_of(const char *cell)
+{
+    return cell ? strtod(cell, NULL) : 0;
+}
+
 static void write_histograms(struct metrics_text *t, const struct store_rows *rows, const struct metric *m,
                              struct names *jobs, struct histogram *all)
 {
-    const char *counts = "took", *sum = "took_us";
+    enum column counts = TOOK, sum = TOOK_US;
     int n = 0;
     if (!strcmp(m->name, "run_lateness_seconds")) {
-        counts = "late";
-        sum = "late_us";
+        counts = LATE;
+        sum = LATE_US;
     }
     for (int r = 0; r < rows->rows; r++) {
         if (!is_of(rows, r, m))
             continue;
-        struct histogram *h = histogram_of(all, &n, first_label(m, jobs, rows_value(rows, r, "name")));
-        add_counts(h, rows_value(rows, r, counts));
-        h->sum_us += (double)rows_number(rows, r, sum);
+        struct histogram *h = histogram_of(all, &n, first_label(m, jobs, cell_of(rows, r, NAME)));
+        add_counts(h, cell_of(rows, r, counts));
+        h->sum_us += number_of(cell_of(rows, r, sum));
     }
     if (n)
         metrics_begin(t, m);
@@ -344,7 +356,7 @@ static void write_histograms(struct metrics_text *t, const struct store_rows *ro
 static void name_jobs(const struct store_rows *rows, struct names *jobs)
 {
     for (int r = 0; r < rows->rows; r++) {
-        const char *what = rows_value(rows, r, "what"), *name = rows_value(rows, r, "name");
+        const char *what = cell_of(rows, r, WHAT), *name = cell_of(rows, r, NAME);
         if (what && name && (!strcmp(what, "run") || !strcmp(what, "ended")))
             name_of_job(jobs, name);
     }
@@ -373,7 +385,7 @@ void metrics_of_store(struct metrics_text *t, const struct store_rows *rows, con
                       struct arena *a)
 {
     const struct metric *up = metric_named("store_up"), *build = metric_named("build");
-    if (rows)
+    if (rows && rows->columns == COLUMNS)
         write_rows(t, rows, a);
     metrics_begin(t, up);
     metrics_sample(t, up, NULL, NULL, rows != NULL);

@@ -355,7 +355,7 @@ COMMENT ON FUNCTION prescient.open_work() IS
     'Leases, and slots that are not closed, both counted to 10,000; the oldest of these slots; and how many '
     'of the leases have expired.';
 
--- Deliveries that wait, by listener. 20,000 are looked at, bucket by bucket. Where there are more,
+-- Deliveries that wait, by listener. 10,000 are looked at, bucket by bucket. Where there are more,
 -- what the buckets hold that were read to their end stands for all 64: a key's bucket is a hash.
 CREATE FUNCTION prescient.delivery_backlog() RETURNS TABLE (listener text, checks bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
@@ -364,12 +364,12 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
           FROM generate_series(0, 63) b (bucket), LATERAL (
                SELECT k.bucket, k.entity_key FROM prescient.future_job k
                 WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event'
-                ORDER BY k.entity_key LIMIT 20000) f
-         LIMIT 20000),
+                ORDER BY k.entity_key LIMIT 10000) f
+         LIMIT 10000),
     part AS MATERIALIZED (
         SELECT count(*) AS n, max(l.bucket) AS last FROM looked l)
     SELECT l.listener,
-           CASE WHEN p.n < 20000 OR p.last = 0 THEN count(*)
+           CASE WHEN p.n < 10000 OR p.last = 0 THEN count(*)
                 ELSE count(*) FILTER (WHERE l.bucket < p.last) * 64 / p.last END
       FROM looked l, part p GROUP BY l.listener, p.n, p.last $$;
 COMMENT ON FUNCTION prescient.delivery_backlog() IS
