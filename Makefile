@@ -276,7 +276,7 @@ install: all
 	install $(BUILD)/prescient-bench $(DESTDIR)$(PREFIX)/libexec/prescient/
 	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
 	install -m 644 include/prescient/job.h $(DESTDIR)$(PREFIX)/include/prescient/
-	install -m 644 $(wildcard etc/*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
+	install -m 644 $(wildcard etc/*.*) $(wildcard etc/*/*.*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
 	install -m 644 $(wildcard docs/*.json) $(DESTDIR)$(PREFIX)/share/doc/prescient/
 	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 $(wildcard docs/*.5) $(DESTDIR)$(PREFIX)/share/man/man5/

@@ -28,6 +28,37 @@ while read -r line; do
 done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
     sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
 
+# Each name in the dashboard and in the alerts is that of a metric, and each metric is shown.
+names() { grep -oE 'prescient_[a-z_]+' "$@" | sort -u; }
+sed -n 's/^    { "\([a-z_]*\)", METRIC_\([A-Z]*\),.*/\1 \2/p' "$ETC/../engine/view/metrics.c" >table
+real_names() {
+    while read -r name type; do
+        case $type in
+        COUNTER) echo "prescient_${name}_total" ;;
+        GAUGE) echo "prescient_$name" ;;
+        HISTOGRAM) printf "prescient_${name}_%s\n" bucket sum count ;;
+        INFO) echo "prescient_${name}_info" ;;
+        esac
+    done <table | sort
+}
+at_least_20() { [ "$(wc -l <table)" -ge 20 ]; }
+ok "the table of metrics is read" at_least_20
+for file in "$ETC"/grafana/*.json "$ETC"/prometheus/*.yml; do
+    is "etc/${file##*/etc/} names metrics that there are" \
+        "$(names -h "$file" | comm -23 - <(real_names))" ""
+done
+is "the dashboard shows each of them" "$(real_names | grep -vE '_(sum|count|info)$' |
+    comm -23 - <(names -h "$ETC"/grafana/*.json) | tr '\n' ' ')" "prescient_slot_length_seconds "
+json_begins
+is "the dashboard is JSON, with panels of their own numbers" True \
+    "$(json 'len(j["panels"]) == len({p["id"] for p in j["panels"]}) > 10' <"$ETC/grafana/prescient.json")"
+if command -v promtool >/dev/null; then
+    ok "promtool accepts the alerts" promtool check rules "$ETC/prometheus/prescient.rules.yml"
+    ok "each fires, and rests" promtool test rules "$ETC/prometheus/prescient.rules.test.yml"
+else
+    echo "# promtool is not installed (package prometheus): the alerts are not tried"
+fi
+
 if ! command -v systemd-analyze >/dev/null; then
     echo "# no systemd-analyze here (package systemd): the units are not checked"
     exit 0
