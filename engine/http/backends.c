@@ -320,6 +320,14 @@ static bool put_lines(struct backend_process *p, struct connection *c)
     return fits;
 }
 
+static const char *key_of(const struct connection *c)
+{
+    const char *const *headers = c->request.headers;
+    if (c->request.method != HTTP_GET)
+        return headers[REQUEST_IDEMPOTENCY_KEY];
+    return *c->follow.after ? c->follow.after : headers[REQUEST_LAST_EVENT_ID];
+}
+
 static bool put_question(struct backend_process *p, struct connection *c)
 {
     const struct request *r = &c->request;
@@ -328,10 +336,10 @@ static bool put_question(struct backend_process *p, struct connection *c)
     return exchange_put_question(&p->out.bytes, &(struct question){
         .route = (uint32_t)c->route,
         .query = r->query,
-        .key = r->headers[REQUEST_IDEMPOTENCY_KEY],
+        .key = key_of(c),
+        .accept = r->headers[REQUEST_ACCEPT],
         .who = c->visit.guest.name,
         .role = c->visit.guest.role,
-        .accept = r->headers[REQUEST_ACCEPT],
         .body = r->body.data ? r->body.data : "",
         .body_len = (uint32_t)r->body.len,
     });

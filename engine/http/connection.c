@@ -97,6 +97,7 @@ static const char *const contents[CONTENTS] = {
     [CONTENT_TEXT] = "text/plain; charset=utf-8",
     [CONTENT_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
     [CONTENT_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    [CONTENT_FEED] = "text/event-stream",
 };
 
 /* Of every answer: it is of this moment, and no page. */
@@ -126,7 +127,7 @@ static bool add_head(struct connection *c, const struct answer *a, const char *h
     const char *closes = c->closes ? "Connection: close\r\n" : "";
     if (a->retry_after_s)
         snprintf(retry, sizeof retry, "Retry-After: %d\r\n", a->retry_after_s);
-    if (!c->stream.has_begun)
+    if (!c->stream.has_begun && !c->follow.is_feed)
         snprintf(length, sizeof length, "Content-Length: %" PRIu32 "\r\n", a->body_len);
     struct bytes *out = &c->out.bytes;
     return bytes_printf(out, "HTTP/1.1 %d %s\r\n", a->status, reason_of(a->status)) && add_date(c) &&
@@ -182,14 +183,46 @@ static void begin_to_write(struct connection *c, bool fits)
     set_alarm(c, STRIDE_US);
 }
 
+/* It is asked again, and judged again, as one that comes then. */
+static void follow_on(struct connection *c)
+{
+    c->visit.came_us = 0;
+    connection_hold(c, FOLLOW_AGAIN_US);
+}
+
+static void tell_feed(struct connection *c, const struct answer *answer)
+{
+    bool begins = !c->follow.is_feed;
+    size_t len;
+    if (begins && c->request.parser.http_minor == 0) {
+        connection_refuse(c, PROBLEM_BAD_REQUEST, "", "events are sent in chunks, which HTTP/1.0 does not "
+                          "have; ask with HTTP/1.1, or with wait=30s");
+        return;
+    }
+    const char *part = follow_part(&c->follow, answer, now_us(c), &len);
+    c->closes = true;
+    if (len)
+        begin_to_write(c, (!begins || add_head(c, answer, "")) && add_chunk(c, part, len));
+    else
+        follow_on(c);
+}
+
 void connection_answer(struct connection *c, const struct answer *answer, const char *headers)
 {
     bool is_part = c->stream.has_begun || (c->stream.is_on && answer->content == CONTENT_NDJSON);
     if (c->state == CONNECTION_OVER)
         return;
-    if (!c->stream.has_begun)
+    if (follow_waits(&c->follow, answer, now_us(c), c->host->is_ending)) {
+        follow_on(c);
+        return;
+    }
+    if (!c->stream.has_begun && !c->follow.is_feed)
         c->host->answered(c->host->ctx, c, answer->status);
-    if (is_part)
+    if (answer->content == CONTENT_FEED)
+        tell_feed(c, answer);
+    else if (c->follow.is_feed)
+        give_up(c);                 /* it has begun, and is asked for again by who wants the rest */
+    else if (is_part)
         begin_to_write(c, add_lines(c, answer));
     else
         begin_to_write(c, add_whole(c, answer, headers));
@@ -394,6 +427,7 @@ static void read_next(struct connection *c)
 {
     request_renew(&c->request);
     c->stream = (struct stream){ 0 };
+    c->follow = (struct follow){ 0 };
     c->route = -1;
     c->visit = (struct gate_visit){ 0 };
     c->asked_us = 0;
@@ -407,6 +441,10 @@ static void answer_is_written(struct connection *c)
     bool is_last = c->closes || (c->host->is_ending && !c->in.len);
     if (c->stream.has_begun && !c->stream.is_over) {
         stream_goes_on(c);
+        return;
+    }
+    if (c->follow.is_feed) {
+        follow_on(c);
         return;
     }
     if (!is_last) {

@@ -9,6 +9,7 @@
 #include "../base/bytes.h"
 #include "../base/clock.h"
 #include "exchange.h"
+#include "follow.h"
 #include "gate.h"
 #include "outgoing.h"
 #include "request.h"
@@ -57,6 +58,7 @@ struct connection {
     size_t body_max;                /* of its request */
     struct stream stream;           /* it is one */
     int64_t asked_us;               /* when the head of its request had come; 0: it has not */
+    struct follow follow;           /* it waits for what comes */
     /* the server's */
     int route;                      /* of the request; -1: none */
     struct gate_visit visit;        /* who asks, once that is judged */
@@ -87,7 +89,7 @@ void connection_go_on(struct connection *c);
 
 /* The answer to its request; goes on with what the client has sent behind it. `headers`: further
  * lines, or "". Of a stream, CONTENT_NDJSON has the answers to the lines that were asked about; any
- * other answer ends it. */
+ * other answer ends it. What there is nothing to tell of, and a feed, is asked again. */
 void connection_answer(struct connection *c, const struct answer *answer, const char *headers);
 void connection_refuse(struct connection *c, enum problem_type type, const char *headers, const char *fmt,
                        ...) __attribute__((format(printf, 4, 5)));

@@ -47,7 +47,8 @@ bool exchange_put_question(struct bytes *to, const struct question *q)
 bool exchange_put_answer(struct bytes *to, const struct answer *a)
 {
     return bytes_add(to, &a->status, sizeof a->status) && bytes_add(to, &a->content, sizeof a->content) &&
-           bytes_add(to, &a->retry_after_s, sizeof a->retry_after_s) && put_bytes(to, a->body, a->body_len);
+           bytes_add(to, &a->retry_after_s, sizeof a->retry_after_s) && put_bytes(to, a->body, a->body_len) &&
+           bytes_add(to, &a->wait_ms, sizeof a->wait_ms) && put_text(to, a->at);
 }
 
 /* ---- taking ---- */
@@ -111,7 +112,9 @@ bool exchange_next_question(struct exchange *message, struct question *q)
 
 bool exchange_next_answer(struct exchange *message, struct answer *a)
 {
+    uint32_t len;
     return take(message, &a->status, sizeof a->status) && take(message, &a->content, sizeof a->content) &&
            take(message, &a->retry_after_s, sizeof a->retry_after_s) &&
-           take_bytes(message, &a->body, &a->body_len) && a->content < CONTENTS;
+           take_bytes(message, &a->body, &a->body_len) && take(message, &a->wait_ms, sizeof a->wait_ms) &&
+           take_bytes(message, &a->at, &len) && a->content < CONTENTS;
 }

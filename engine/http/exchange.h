@@ -19,12 +19,13 @@ enum {
 struct question {
     uint32_t route;                 /* its index in route_table */
     const char *query;              /* as sent */
-    const char *key;                /* the header Idempotency-Key; NULL: none */
+    /* the header Idempotency-Key, or of a GET Last-Event-ID; NULL: none */
+    const char *key;
+    const char *accept;             /* the header Accept; NULL: none */
     /* the name of the token by which it is asked, and its role (enum token_role); "": no token is
      * needed, and who asks may do all */
     const char *who;
     uint32_t role;
-    const char *accept;             /* the header Accept; NULL: none */
     const char *body;               /* of `body_len` bytes; not ended by a NUL */
     uint32_t body_len;
     uint32_t line;                  /* of a body of lines, the number of the first; else 0 */
@@ -32,7 +33,7 @@ struct question {
 
 enum content {
     CONTENT_JSON, CONTENT_PROBLEM, CONTENT_NDJSON, CONTENT_TEXT, CONTENT_METRICS, CONTENT_OPENMETRICS,
-    CONTENTS
+    CONTENT_FEED, CONTENTS
 };
 
 struct answer {
@@ -41,6 +42,10 @@ struct answer {
     uint16_t retry_after_s;         /* 0: the header Retry-After is not sent */
     const char *body;               /* of `body_len` bytes */
     uint32_t body_len;
+    /* There is nothing to tell yet: it may be asked again until so long after it came; 0: this is
+     * the answer. */
+    uint32_t wait_ms;
+    const char *at;                 /* of CONTENT_FEED: the event behind which it goes on; else NULL */
 };
 
 /* A message is its length in 4 bytes, and that many bytes more: questions or answers one after the

@@ -220,10 +220,36 @@ static void tell_metrics(struct server *s, struct connection *c)
 
 /* ---- requests ---- */
 
+static int followers(const struct server *s)
+{
+    int n = 0;
+    for (const struct connection *c = s->first; c; c = c->after)
+        n += follow_is_on(&c->follow);
+    return n;
+}
+
+/* Whether one that waits may go on to: a token may have been revoked meanwhile. False: it has been
+ * answered, or is held. */
+static bool may_follow(struct server *s, struct connection *c)
+{
+    const struct request *r = &c->request;
+    if (follow_is_on(&c->follow)) {
+        struct verdict_of_head v = judge_head(&s->rules, r);
+        return front_lets_in(&s->front, c, &v);
+    }
+    if (!follow_is_wanted(r->query, r->headers[REQUEST_ACCEPT]) || followers(s) < FOLLOW_MOST)
+        return true;
+    connection_refuse(c, PROBLEM_TOO_MANY, "", "%d clients wait for events here already; ask again later, or "
+                      "without waiting", FOLLOW_MOST);
+    return false;
+}
+
 static void take_request(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
     const struct route *route = &route_table[c->route];
+    if (route->follows && !may_follow(s, c))
+        return;
     if (route->at_front)
         route->at_front(&s->front, c);
     else if (s->is_ending && !strcmp(route->path, "/readiness"))
@@ -240,7 +266,7 @@ static void tokens_came(void *ctx, const struct answer *answer, int64_t asked_us
     struct server *s = ctx;
     front_take_tokens(&s->front, answer, asked_us);
     for (struct connection *c = s->first; c; c = c->after)
-        if (c->state == CONNECTION_HELD)
+        if (c->state == CONNECTION_HELD && !follow_is_on(&c->follow))
             connection_go_on(c);
 }
 
@@ -256,8 +282,10 @@ static void begin_to_end(struct server *s)
     close(s->o.listen_fd);
     s->o.listen_fd = -1;
     for (struct connection *c = s->first; c; c = c->after)
-        if (connection_is_idle(c))
+        if (connection_is_idle(c) || c->follow.is_feed)
             c->state = CONNECTION_OVER;
+        else if (c->state == CONNECTION_HELD && follow_is_on(&c->follow))
+            connection_go_on(c);
         else if (c->stream.is_on)
             connection_turn(c, false, false);
 }
