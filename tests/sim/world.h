@@ -25,7 +25,7 @@ enum {
 };
 
 /* What worlds count: a rule that nothing was judged by has not held. */
-enum tally {
+enum counted {
     TALLY_RUNS,
     TALLY_KEYED_RUNS,
     TALLY_PLACES,
@@ -123,7 +123,7 @@ static inline void world_after(struct world *w, int64_t us, event_fn run, void *
 uint64_t world_random(struct world *w);
 int64_t world_between(struct world *w, int64_t least, int64_t most);       /* both included */
 bool world_chance(struct world *w, int per_mille);
-static inline void world_count(struct world *w, enum tally what) { w->tallies[what]++; }
+static inline void world_count(struct world *w, enum counted what) { w->tallies[what]++; }
 static inline bool world_is_quiet(const struct world *w) { return w->now_us >= w->quiet_us; }
 static inline int64_t world_slot_us(const struct world *w) { return w->shape.slot_length_s * SECOND_US; }
 
