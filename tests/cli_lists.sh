@@ -189,6 +189,7 @@ what_is_refused() {
     is "$s: limit has bounds" "$(asks 'checks?limit=1001'; detail)" \
         "400limit: found '1001', expected a number from 1 to 1000"
     is "$s: and is a number" "$(asks 'checks?limit=')$(asks 'checks?limit=x')" 400400
+    is "$s: of digits alone" "$(asks 'checks?limit=%205')$(asks 'checks?limit=%2B5')" 400400
     is "$s: a state is one of a few" "$(asks 'checks?state=failed'; detail)" \
         "400state: found 'failed', expected one of waiting, due, held_back, retrying, paused"
     is "$s: a time is a time" "$(asks 'checks?from=noon'; detail | cut -c1-6)" "400from: "

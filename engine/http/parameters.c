@@ -1,6 +1,7 @@
 /* parameters.c - see parameters.h. */
 #include "parameters.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ int parameters_read_limit(struct asking *a)
     if (!text)
         return 0;
     a->limit = strtoll(text, &end, 10);
-    if (end == text || *end || a->limit < 1 || a->limit > PARAMETERS_LIMIT_MAX)
+    if (*end || !isdigit((unsigned char)*text) || a->limit < 1 || a->limit > PARAMETERS_LIMIT_MAX)
         return err_set(&a->err, ERR_INPUT, "limit: found '%.*s', expected a number from 1 to %d",
                        UTF8_SHOWN(text), PARAMETERS_LIMIT_MAX);
     return 0;
