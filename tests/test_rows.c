@@ -96,6 +96,23 @@ static void a_last_row_without_an_entity_is_where_the_search_ended(void)
     arena_free(a);
 }
 
+/* What a plain INSERT may file: no time comes to it. */
+static void a_time_that_never_comes_is_never(void)
+{
+    static const struct { const char *cell, *text; } all[] = {
+        { "Infinity", "never" },
+        { "568971820800", "never" },    /* the year 20000 */
+        { "253402300800", "never" },
+        { "253402300799", "paused" },
+        { "221845391999", "8999-12-31T23:59:59Z" },
+    };
+    struct arena *a = arena_new(1024);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_STRING_EQUAL(rows_text(a, CELL_MOMENT, all[i].cell), all[i].text);
+    CU_ASSERT_STRING_EQUAL(rows_text(a, CELL_NUMBER, "Infinity"), "Infinity");
+    arena_free(a);
+}
+
 static const struct test tests[] = {
     TEST(cells_are_found_by_the_name_of_their_column),
     TEST(a_cell_that_is_not_there_is_null),
@@ -104,6 +121,7 @@ static const struct test tests[] = {
     TEST(text_for_people_has_moments_and_durations),
     TEST(a_name_loses_the_unit_of_what_is_shown_as_text),
     TEST(a_last_row_without_an_entity_is_where_the_search_ended),
+    TEST(a_time_that_never_comes_is_never),
     { NULL, NULL },
 };
 

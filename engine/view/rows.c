@@ -28,14 +28,24 @@ static bool cell_is_true(const char *cell)
     return *cell == 't' || *cell == 'T' || *cell == '1' || *cell == 'y';
 }
 
+/* A plain INSERT may file a check for a time behind all years. */
+static const char *slot_text(int64_t at, char out[MOMENT_TEXT])
+{
+    if (at > MOMENT_MAX)
+        return "never";
+    return slot_is_of_pause(at) ? "paused" : moment_format(at, out);
+}
+
 /* A moment or duration as text; NULL when the cell is no number. */
 static const char *cell_time(enum cell_kind kind, const char *cell, char out[MOMENT_TEXT])
 {
     int64_t number;
+    if (kind == CELL_MOMENT && !strcmp(cell, "Infinity"))
+        return "never";
     if (!cell_number(cell, &number))
         return NULL;
     switch (kind) {
-    case CELL_MOMENT: return slot_is_of_pause(number) ? "paused" : moment_format(number, out);
+    case CELL_MOMENT: return slot_text(number, out);
     case CELL_MOMENT_US: return moment_format_us(number, out);
     case CELL_DURATION_US: return duration_format_us(number, out);
     default: return NULL;
