@@ -64,6 +64,7 @@ MIGRATIONS := $(wildcard migrations/*/*.sql)
 SQL := $(wildcard engine/*/*.sql) $(MIGRATIONS)
 # Those whose statements declare their parameters.
 DIALECTS := $(patsubst engine/store/store_%.sql,%,$(shell grep -l '^-- in: ' engine/store/store_*.sql))
+OPENAPI := $(sort $(wildcard engine/http/openapi/*.json))
 COMMANDS := $(sort $(wildcard engine/cmd/cmd_*.c))
 TESTS := $(sort $(wildcard tests/test_*.c))
 PLUGINS := $(filter-out shared,$(patsubst jobs/%/,%,$(wildcard jobs/*/)))
@@ -95,7 +96,7 @@ TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o \
-  $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
+  $(BUILD)/openapi_text.o $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
 COMMANDS_O := $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o
 BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS_O),$(ENGINE_O))
 TESTS_O := $(patsubst %.c,$(BUILD)/%.o,$(TESTS) $(filter-out $(TESTS),$(wildcard tests/*.c))) \
@@ -142,7 +143,7 @@ $(BUILD)/model: $(MODEL_O)
 
 # Written only when their contents change: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
-$(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS)
+$(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS) $(OPENAPI)
 $(BUILD)/left_out: SAYS = $(LEFT_OUT) $(foreach j,$(PLUGINS),$(call optional,$(j)))
 $(BUILD)/flags $(BUILD)/lists $(BUILD)/left_out: FORCE
 	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; \
@@ -177,6 +178,11 @@ $(BUILD)/embedded_sql.c: engine/store/embed_sql.awk $(MIGRATIONS:%=$(BUILD)/sql/
 $(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
 	@mkdir -p $(@D)
 	awk -f $< $(BENCH_SQL) > $@.tmp && mv $@.tmp $@
+
+# What GET /v1/openapi.json answers; its parts are JSON, a subject each.
+$(BUILD)/openapi_text.c: engine/http/embed_openapi.awk $(OPENAPI) $(BUILD)/lists $(BUILD)/flags
+	@mkdir -p $(@D)
+	awk -v version='$(VERSION)' -f $< $(OPENAPI) > $@.tmp && mv $@.tmp $@
 
 # cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`;
 # the tables follow from the files.

@@ -13,6 +13,7 @@
 #include "front.h"
 #include "lists.h"
 #include "looks.h"
+#include "openapi.h"
 #include "post.h"
 #include "post_lines.h"
 #include "ready.h"
@@ -27,6 +28,7 @@ const struct route route_table[] = {
       .at_front = front_login },
     { HTTP_POST, "/v1/logout", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
       .at_front = front_logout },
+    { HTTP_GET, "/v1/openapi.json", ACCESS_READ, .answer = openapi_answer },
     { HTTP_GET, "/v1/session", ACCESS_READ, .needs_no_store = true, .at_front = front_session },
     { HTTP_POST, "/v1/checks", ACCESS_ENQUEUE, .writes = true, .takes_many = true,
       .content_type = "application/json", .body_max = 8 * 1024 * 1024, .answer = post_answer },
