@@ -41,15 +41,15 @@ class Answers:
         self.rest += piece
         return piece
 
-    def next(self):
-        """(status, headers, body), or None at the end of the connection."""
+    def next(self, has_body=True):
+        """(status, headers, body), or None at the end of the connection. To HEAD there is no body."""
         while b"\r\n\r\n" not in self.rest:
             if not self.more():
                 return None
         head, self.rest = self.rest.split(b"\r\n\r\n", 1)
         lines = head.decode().split("\r\n")
         headers = {k.lower(): v for k, v in (line.split(": ", 1) for line in lines[1:])}
-        length = int(headers["content-length"])
+        length = int(headers["content-length"]) if has_body else 0
         while len(self.rest) < length:
             if not self.more():
                 raise SystemExit("an answer is cut off")
