@@ -27,6 +27,8 @@ TIMES = ["now", "-1d", "+3h", "-1h30m", "0", "253402300799", "@1772370900", "202
          "2026-03-01T13:15:00Z", "2026-03-01 13:15+02:00", "2026-03-01T13:15:00.5Z", "9999-12-31T23:59:59Z"]
 NO_TIMES = ["", "noon", "2026-13-01", "99999999999999", "-100000d", "+99999999999999999999d", "1e9", "٣",
             "2026-03-01T25:00:00Z", "2026-03-01T13:15:00+99:00", "now ", "+", "@"]
+WAITS = ["0", "1ms", "0.005"]
+NO_WAITS = ["", "61s", "x", "-1s", "1ms "]
 NO_NUMBERS = ["", "x", "1.5", "0x10", " 5", "+5", "-1", "0", "1001", "9" * 40, "１", "1,0", "5 "]
 NO_CURSORS = ["", "x", "0", "00000000", "ffffffff00", "0-0", "0-0-0-0", "-1-1-1", "0-x-0", "'", "é"]
 NOT_DECODED = ["%", "%4", "%zz", "%00", "a%00b", "%ff", "%c0%af", "%ed%a0%80", "%f5%80%80%80", "%80"]
@@ -47,7 +49,7 @@ class Values:
 
     def kind_of(self, schema):
         """The name of what it refers to, or its type."""
-        if "$ref" in schema and schema["$ref"].endswith(("/AskedTime", "/Cursor")):
+        if "$ref" in schema and schema["$ref"].endswith(("/AskedTime", "/AskedWait", "/Cursor")):
             return schema["$ref"].rsplit("/", 1)[1]
         whole = self.document.whole(schema)
         return "enum" if "enum" in whole else whole["type"]
@@ -63,6 +65,8 @@ class Values:
             return str(self.rng.choice([low, low + 1, high, self.rng.randint(low, high)]))
         if kind == "AskedTime":
             return self.rng.choice(TIMES)
+        if kind == "AskedWait":
+            return self.rng.choice(WAITS)
         if kind == "Cursor":
             return self.rng.choice(self.cursors[path]) if self.cursors[path] else None
         texts = [t for t in self.texts[parameter["name"]] if len(t) >= schema.get("minLength", 0)]
@@ -74,7 +78,8 @@ class Values:
         kind = self.kind_of(parameter["schema"])
         if kind == "Cursor":
             return self.bad_cursor(path)
-        lists = {"enum": ["", "x", "DONE", "2", "waiting "], "integer": NO_NUMBERS, "AskedTime": NO_TIMES}
+        lists = {"enum": ["", "x", "DONE", "2", "waiting "], "integer": NO_NUMBERS, "AskedTime": NO_TIMES,
+                 "AskedWait": NO_WAITS}
         if kind in lists:
             return self.rng.choice(lists[kind])
         return "" if schema.get("minLength") else None
@@ -207,7 +212,7 @@ class Queries:
     def spoil_query(self, request, operation, pair):
         request.query.append(pair)
         # those that only say how the server is take any query that can be read
-        if operation["operationId"] in ("liveness", "readiness", "getSession"):
+        if operation["operationId"] in ("liveness", "readiness", "metrics", "getSession"):
             request.right = EITHER
         else:
             request.wants(400)
@@ -484,6 +489,8 @@ class Judge:
 
     @staticmethod
     def read(headers, text):
+        if "json" not in headers.get("content-type", "json"):
+            return text.decode(), None
         try:
             return json.loads(text.decode(), object_pairs_hook=only_once), None
         except ValueError as e:
