@@ -60,6 +60,7 @@ LIBPQ := $(shell pkg-config --libs libpq)
 ENGINE := $(filter-out engine/main.c,$(wildcard engine/*/*.c))
 BENCH := $(wildcard bench/bench_*.c)
 BENCH_SQL := $(wildcard bench/bench_*.sql)
+PAGES := $(sort $(wildcard engine/http/pages/*))
 MIGRATIONS := $(wildcard migrations/*/*.sql)
 SQL := $(wildcard engine/*/*.sql) $(MIGRATIONS)
 # Those whose statements declare their parameters.
@@ -96,7 +97,7 @@ TEST_JOBS := $(patsubst tests/jobs/%.c,$(BUILD)/tests/jobs/%.so,$(wildcard tests
 MODEL_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/model/*.c))
 SIM_O := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/sim/*.c))
 ENGINE_O := $(ENGINE:%.c=$(BUILD)/%.o) $(BUILD)/embedded_sql.o $(BUILD)/command_table.o \
-  $(BUILD)/openapi_text.o $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
+  $(BUILD)/openapi_text.o $(BUILD)/page_table.o $(DIALECTS:%=$(BUILD)/sql/%_statements.o)
 COMMANDS_O := $(COMMANDS:%.c=$(BUILD)/%.o) $(BUILD)/command_table.o
 BENCH_O := $(BENCH:%.c=$(BUILD)/%.o) $(BUILD)/bench_sql.o $(filter-out $(COMMANDS_O),$(ENGINE_O))
 TESTS_O := $(patsubst %.c,$(BUILD)/%.o,$(TESTS) $(filter-out $(TESTS),$(wildcard tests/*.c))) \
@@ -143,7 +144,7 @@ $(BUILD)/model: $(MODEL_O)
 
 # Written only when their contents change: other flags or PREFIX, a file that came or went.
 $(BUILD)/flags: SAYS = $(CC) $(CFLAGS_ALL)
-$(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS) $(OPENAPI)
+$(BUILD)/lists: SAYS = $(SQL) $(BENCH_SQL) $(COMMANDS) $(TESTS) $(OPENAPI) $(PAGES)
 $(BUILD)/left_out: SAYS = $(LEFT_OUT) $(foreach j,$(PLUGINS),$(call optional,$(j)))
 $(BUILD)/flags $(BUILD)/lists $(BUILD)/left_out: FORCE
 	@mkdir -p $(@D); says="$(subst ",,$(subst ',,$(SAYS)))"; \
@@ -183,6 +184,11 @@ $(BUILD)/bench_sql.c: engine/store/embed_sql.awk $(BENCH_SQL) $(BUILD)/lists
 $(BUILD)/openapi_text.c: engine/http/embed_openapi.awk $(OPENAPI) $(BUILD)/lists $(BUILD)/flags
 	@mkdir -p $(@D)
 	awk -v version='$(VERSION)' -f $< $(OPENAPI) > $@.tmp && mv $@.tmp $@
+
+# The dashboard is files for browsers; the build makes them part of the program.
+$(BUILD)/page_table.c: engine/http/embed_pages.awk $(PAGES) $(BUILD)/lists
+	@mkdir -p $(@D)
+	sha256sum $(PAGES) | awk -f $< - $(PAGES) > $@.tmp && mv $@.tmp $@
 
 # cmd_NAME.c defines `const struct command cmd_NAME`, test_NAME.c `const struct suite suite_NAME`;
 # the tables follow from the files.

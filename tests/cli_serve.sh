@@ -9,9 +9,6 @@
 ask() { limited 60 python3 "$ROOT/tests/http_ask.py" "$@"; }
 files_of() { ls "/proc/$(pid_of "$1")/fd" | wc -l; }
 has_files() { [ "$(files_of "$1")" -le "$2" ]; }
-a_free_port() {
-    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
 
 asks_the_store() {
     local s=$STORE_NAME

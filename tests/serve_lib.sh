@@ -18,3 +18,6 @@ ends() {
 backends_of() { children_of "$(pid_of "$1")"; }
 # post BODY [option of curl...]: prints the status; the answer is in body. Spaces are as they came.
 post() { get -H 'Content-Type: application/json' --data-binary "$1" "${@:2}" http://localhost/v1/checks; }
+a_free_port() {
+    python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}

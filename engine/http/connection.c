@@ -90,19 +90,30 @@ bool connection_may_go(const struct connection *c)
 
 /* ---- answers ---- */
 
-static const char *const contents[CONTENTS] = {
-    [CONTENT_JSON] = "application/json",
-    [CONTENT_PROBLEM] = "application/problem+json",
-    [CONTENT_NDJSON] = "application/x-ndjson",
-    [CONTENT_TEXT] = "text/plain; charset=utf-8",
-    [CONTENT_METRICS] = "text/plain; version=0.0.4; charset=utf-8",
-    [CONTENT_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
-    [CONTENT_FEED] = "text/event-stream",
+/* What is of this moment is kept nowhere, and is no page; a page may be kept, is asked for again
+ * with its tag, and brings its own policy. */
+#define OF_NOW \
+    "Cache-Control: no-store\r\n" \
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+#define KEPT "Cache-Control: no-cache\r\n"
+
+static const struct {
+    const char *type, *lines;
+} contents[CONTENTS] = {
+    [CONTENT_JSON] = { "application/json", OF_NOW },
+    [CONTENT_PROBLEM] = { "application/problem+json", OF_NOW },
+    [CONTENT_NDJSON] = { "application/x-ndjson", OF_NOW },
+    [CONTENT_TEXT] = { "text/plain; charset=utf-8", OF_NOW },
+    [CONTENT_METRICS] = { "text/plain; version=0.0.4; charset=utf-8", OF_NOW },
+    [CONTENT_OPENMETRICS] = { "application/openmetrics-text; version=1.0.0; charset=utf-8", OF_NOW },
+    [CONTENT_FEED] = { "text/event-stream", OF_NOW },
+    [CONTENT_HTML] = { "text/html; charset=utf-8", KEPT },
+    [CONTENT_CSS] = { "text/css; charset=utf-8", KEPT },
+    [CONTENT_SCRIPT] = { "text/javascript; charset=utf-8", KEPT },
+    [CONTENT_SVG] = { "image/svg+xml", KEPT },
 };
 
-/* Of every answer: it is of this moment, and no page. */
-static const char always[] = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
-                             "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n";
+static const char always[] = "X-Content-Type-Options: nosniff\r\n";
 
 static const char *reason_of(int status)
 {
@@ -131,8 +142,8 @@ static bool add_head(struct connection *c, const struct answer *a, const char *h
         snprintf(length, sizeof length, "Content-Length: %" PRIu32 "\r\n", a->body_len);
     struct bytes *out = &c->out.bytes;
     return bytes_printf(out, "HTTP/1.1 %d %s\r\n", a->status, reason_of(a->status)) && add_date(c) &&
-           bytes_printf(out, "Content-Type: %s\r\n%s", contents[a->content], length) &&
-           bytes_printf(out, "%s%s%s%s\r\n", retry, closes, always, headers);
+           bytes_printf(out, "Content-Type: %s\r\n%s", contents[a->content].type, length) &&
+           bytes_printf(out, "%s%s%s%s%s\r\n", retry, closes, contents[a->content].lines, always, headers);
 }
 
 static bool add_whole(struct connection *c, const struct answer *answer, const char *headers)
@@ -143,8 +154,9 @@ static bool add_whole(struct connection *c, const struct answer *answer, const c
         request_go_on(r);
     /* what else of a body comes is not read */
     c->closes = r->state != REQUEST_COMPLETE || !r->keeps_alive || c->host->is_ending;
+    bool is_bare = (has_head && r->method == HTTP_HEAD) || answer->status == HTTP_STATUS_NOT_MODIFIED;
     bool fits = add_head(c, answer, headers);
-    if (fits && !(has_head && r->method == HTTP_HEAD))
+    if (fits && !is_bare)
         fits = bytes_add(&c->out.bytes, answer->body, answer->body_len);
     return fits;
 }

@@ -33,7 +33,9 @@ struct question {
 
 enum content {
     CONTENT_JSON, CONTENT_PROBLEM, CONTENT_NDJSON, CONTENT_TEXT, CONTENT_METRICS, CONTENT_OPENMETRICS,
-    CONTENT_FEED, CONTENTS
+    CONTENT_FEED,
+    CONTENT_HTML, CONTENT_CSS, CONTENT_SCRIPT, CONTENT_SVG,     /* of the front's own pages */
+    CONTENTS
 };
 
 struct answer {

@@ -10,6 +10,7 @@
 
 #include "../base/moment.h"
 #include "browser.h"
+#include "page.h"
 
 #define S INT64_C(1000000)
 
@@ -217,6 +218,19 @@ void front_alive(struct front *f, struct connection *c)
 {
     (void)f;
     answer(c, json_pack("{s:s}", "status", "alive"), "");
+}
+
+void front_page(struct front *f, struct connection *c)
+{
+    const struct request *r = &c->request;
+    const char *base = f->settings->base_path ? f->settings->base_path : "";
+    const struct page *page = page_find(judge_path(base, r->path));
+    char headers[PAGE_HEADERS];
+    struct answer answer = { .status = HTTP_STATUS_OK, .content = (uint16_t)page->content,
+                             .body = page->bytes, .body_len = (uint32_t)page->len };
+    if (page_is_known(page, r->headers[REQUEST_IF_NONE_MATCH]))
+        answer.status = HTTP_STATUS_NOT_MODIFIED;
+    connection_answer(c, &answer, page_headers(page, headers));
 }
 
 void front_session(struct front *f, struct connection *c)

@@ -35,6 +35,7 @@ void front_forget(struct front *f, struct connection *c);
 
 /* Answers of the table of routes. */
 void front_alive(struct front *f, struct connection *c);
+void front_page(struct front *f, struct connection *c);
 void front_login(struct front *f, struct connection *c);
 void front_logout(struct front *f, struct connection *c);
 void front_session(struct front *f, struct connection *c);

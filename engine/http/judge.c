@@ -85,8 +85,7 @@ static bool check_host(struct verdict_of_head *v, const struct judge_rules *rule
 
 /* ---- route ---- */
 
-/* The path behind the base path; NULL: it does not begin with that. */
-static const char *path_below(const char *base, const char *path)
+const char *judge_path(const char *base, const char *path)
 {
     size_t len = strlen(base);
     bool is_below = !strncmp(path, base, len) && path[len] == '/';
@@ -96,7 +95,7 @@ static const char *path_below(const char *base, const char *path)
 static bool find_route(struct verdict_of_head *v, const struct judge_rules *rules, const struct request *r)
 {
     bool is_path = false;
-    const char *path = path_below(rules->base_path, r->path);
+    const char *path = judge_path(rules->base_path, r->path);
     v->route = path ? route_find(r->method, path, &is_path) : -1;
     if (v->route >= 0) {
         v->row = &route_table[v->route];

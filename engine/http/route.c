@@ -14,6 +14,7 @@
 #include "lists.h"
 #include "looks.h"
 #include "openapi.h"
+#include "page.h"
 #include "post.h"
 #include "post_lines.h"
 #include "ready.h"
@@ -24,6 +25,7 @@ const struct route route_table[] = {
     { HTTP_GET, "/readiness", ACCESS_ANYONE, .answer = ready_answer },
     { HTTP_GET, "/metrics", ACCESS_READ, .needs_no_store = true, .has_counts = true,
       .answer = asked_metrics_answer },
+    { HTTP_GET, "/", ACCESS_ANYONE, .is_of_pages = true, .at_front = front_page },
     { HTTP_POST, "/v1/login", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
       .at_front = front_login },
     { HTTP_POST, "/v1/logout", ACCESS_ANYONE, .content_type = "application/json", .body_max = 1024,
@@ -62,13 +64,18 @@ const struct route *route_at(uint32_t index)
     return index == (uint32_t)routes ? &of_front : NULL;
 }
 
+static bool is_at(const struct route *route, const char *path)
+{
+    return route->is_of_pages ? page_find(path) != NULL : !strcmp(route->path, path);
+}
+
 int route_find(enum http_method method, const char *path, bool *is_path)
 {
     if (method == HTTP_HEAD)
         method = HTTP_GET;
     *is_path = false;
     for (int i = 0; i < routes; i++) {
-        if (strcmp(route_table[i].path, path) != 0)
+        if (!is_at(&route_table[i], path))
             continue;
         *is_path = true;
         if (route_table[i].method == method)
@@ -108,7 +115,7 @@ const char *route_allow(const char *path, char out[ROUTE_ALLOW])
 {
     out[0] = '\0';
     for (int i = 0; i < routes; i++)
-        if (!strcmp(route_table[i].path, path) && !(i && is_beside(&route_table[i - 1], &route_table[i])))
+        if (is_at(&route_table[i], path) && !(i && is_beside(&route_table[i - 1], &route_table[i])))
             add_method(out, route_table[i].method);
     return out;
 }

@@ -17,6 +17,7 @@ struct route {
     enum http_method method;        /* one of GET answers HEAD, too */
     const char *path;
     enum access access;             /* a row that says nothing is for `operate` alone */
+    bool is_of_pages;               /* it stands for all of page.h */
     /* One backend answers all that change something, so that what comes in at once is written at
      * once; the others are for what only reads. */
     bool writes;

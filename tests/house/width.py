@@ -28,8 +28,8 @@ CODE, PROSE, UNLIMITED = 110, 100, 10 ** 6
 LATER = "tests/house/later.txt"
 DATA = ("tests/fuzz/corpus/*", "tests/data/*.csv*", "*.patch", "*.tsv", "*.dict", "*.sha256")
 C, SQL, HASH, MARKDOWN, MAN, TEXT = "C", "SQL", "#", "Markdown", "man", "text"
-KINDS = {".c": C, ".h": C, ".mjs": C, ".sql": SQL, ".sh": HASH, ".py": HASH, ".awk": HASH,
-         ".mk": HASH, ".md": MARKDOWN, ".1": MAN, ".5": MAN, ".txt": HASH, ".cfg": HASH,
+KINDS = {".c": C, ".h": C, ".mjs": C, ".js": C, ".css": C, ".sql": SQL, ".sh": HASH, ".py": HASH,
+         ".awk": HASH, ".mk": HASH, ".md": MARKDOWN, ".1": MAN, ".5": MAN, ".txt": HASH, ".cfg": HASH,
          ".service": HASH, ".timer": HASH, ".cron": HASH, ".supp": HASH, ".yml": HASH}
 NAMES = {"Makefile": HASH, "LICENSE": TEXT, ".gitignore": HASH, ".clang-format": HASH,
          ".clang-tidy": HASH}
@@ -195,7 +195,7 @@ def main():
         found = [f"{n}: {columns} columns, at most {limit}" for n, columns, limit in too_wide(path, kind)]
         if found:
             wide[path] = found
-        if kind == C and not path.endswith(".mjs"):
+        if path.endswith((".c", ".h")):
             found = [f"{n}: {count} of ?: in a statement" for n, count in choices(path)]
             if found:
                 second[path] = found

@@ -1,0 +1,25 @@
+// page_checks.js - which checks wait; the filters stand in the address.
+import * as columns from "./columns.js";
+import { el } from "./dom.js";
+import { filterForm, filtersOf, list } from "./list.js";
+
+export const title = "Checks that wait";
+const STATES = ["", "waiting", "due", "held_back", "retrying", "paused"];
+const FIELDS = [
+    { name: "entity", label: "Entity", example: "orders" },
+    { name: "key", label: "Key", example: "42" },
+    { name: "job", label: "Job" },
+    { name: "tenant", label: "Tenant" },
+    { name: "state", label: "State", options: STATES },
+    { name: "from", label: "Due from", example: "-1h, 2026-03-01" },
+    { name: "before", label: "Due before", example: "+1d" },
+];
+
+export function show(main) {
+    const found = list({ path: "v1/checks", caption: "Checks, by slot", nothing: "No check waits that fits.",
+        columns: [columns.row, columns.job, columns.dueAt, columns.state,
+            { name: "Runs", kind: "number", cell: (c) => c.check_count },
+            { name: "Failed", kind: "number", cell: (c) => c.failure_count }, columns.tenant, columns.why] });
+    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, found.load), found.node);
+    found.load(filtersOf(FIELDS.map((f) => f.name)));
+}

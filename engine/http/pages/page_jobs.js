@@ -1,0 +1,45 @@
+// page_jobs.js - which jobs there are, how their runs end and how long they take.
+import { ask } from "./api.js";
+import { choices, el, jobLink, table } from "./dom.js";
+import { view } from "./view.js";
+import { took } from "./time.js";
+
+export const title = "Jobs";
+const PERIODS = { "1h": "hour", "1d": "day", "7d": "week" };
+
+function periodOf() {
+    const asked = new URLSearchParams(location.search).get("from");
+    return PERIODS[asked] ? asked : "1d";
+}
+
+const number = (name, column) => ({ name, kind: "number", cell: (j) => j[column] ?? "" });
+const time = (name, column) => ({ name, kind: "number", cell: (j) => took(j[column]) });
+
+// What it takes comes from counts by classes of duration: within a sixteenth.
+export const OUTCOMES = [number("Runs", "runs"), number("Done", "done"), number("Again", "again"),
+    number("Failed", "failed"), number("Timeout", "timeout"), number("Crashed", "crashed"),
+    number("Other", "other")];
+export const QUANTILES = [time("Took p50 ≈", "took_p50_us"), time("p95 ≈", "took_p95_us"),
+    time("p99 ≈", "took_p99_us"), time("most", "took_max_us"), time("Late p50 ≈", "late_p50_us"),
+    time("p95 ≈", "late_p95_us"), time("p99 ≈", "late_p99_us")];
+
+function where(job) {
+    if (job.is_in_settings)
+        return job.is_noted ? "settings, engines" : "settings";
+    return job.is_noted ? "engines" : "nobody has it now";
+}
+
+function draw(answer) {
+    return table("Those whose runs took most come first; whole hours are counted", [
+        { name: "Job", cell: (j) => jobLink(j.job) }, ...OUTCOMES, ...QUANTILES,
+        { name: "Known by", cell: where },
+    ], answer.items, "No job is known here, and none has run.");
+}
+
+export function show(main) {
+    const period = periodOf();
+    const periods = Object.entries(PERIODS).map(([from, word]) => (
+        { word: `Last ${word}`, query: { from }, isChosen: from === period }));
+    const looked = view({ load: () => ask("v1/jobs", { from: `-${period}` }), draw, every: 30 });
+    main.replaceChildren(el("h1", null, title), choices("Since when", "jobs", periods), looked);
+}

@@ -1,0 +1,48 @@
+// page_schedules.js - what comes again and again, and when next.
+import { el, jobLink, rowLink } from "./dom.js";
+import { filterForm, filtersOf, list } from "./list.js";
+import { moment } from "./moments.js";
+import { parse, span } from "./time.js";
+
+export const title = "Schedules";
+const FIELDS = [{ name: "prefix", label: "Name begins with" }, { name: "entity", label: "Entity" },
+    { name: "key", label: "Key" }, { name: "job", label: "Job" }];
+
+function rule(s) {
+    if (!s.cron)
+        return `every ${span(s.every_s * 1000)}`;
+    return [el("code", null, s.cron), ` in ${s.timezone || "UTC"}`];
+}
+
+function inItsZone(s) {
+    if (parse(s.check_at) === null)
+        return "";
+    try {
+        return [moment(s.check_at, null, s.timezone || "UTC"), ` ${s.timezone || "UTC"}`];
+    } catch {
+        return `this browser does not know ${s.timezone}`;
+    }
+}
+
+function state(s) {
+    if (s.is_active)
+        return "on";
+    const why = s.switched_why ? `: ${s.switched_why}` : "";
+    return ["off since ", moment(s.switched_at), ` by ${s.switched_by}${why}`];
+}
+
+export function show(main) {
+    const found = list({ path: "v1/schedules", caption: "Schedules, by name",
+        nothing: "There is none that fits.", columns: [
+            { name: "Name", cell: (s) => s.name },
+            { name: "Row", cell: rowLink },
+            { name: "Job", cell: (s) => jobLink(s.job) },
+            { name: "When", cell: rule },
+            { name: "Next", cell: (s) => moment(s.check_at, "both") },
+            { name: "Next, in its zone", cell: inItsZone },
+            { name: "Missed ones", cell: (s) => s.missed },
+            { name: "State", cell: state },
+        ] });
+    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, found.load), found.node);
+    found.load(filtersOf(FIELDS.map((f) => f.name)));
+}
