@@ -88,7 +88,8 @@ const tests = {
         assert.equal(level(status, [], { items: [{}], next: null }), "amber");
         assert.equal(level({ ...status, engines: [] }, [], none), "red");
         assert.equal(level({ ...status, engines: [], store: { ...store, pending: 0 } }, [], none), "amber");
-        assert.equal(level(status, [{ tone: "missed" }], none), "red");
+        assert.equal(level(status, [{ tone: "missed", late_us: null }], none), "red");
+        assert.equal(level(status, [{ tone: "missed", late_us: 2e9 }], none), "amber");
         const withheld = (us) => ({ ...status, store: { ...store, events_withheld: 2, withheld_us: us } });
         assert.equal(level(withheld(5e6), [], none), "green");
         assert.equal(level(withheld(5e8), [], none), "amber");

@@ -3,7 +3,7 @@ import { anchor, el, jobLink, link, rowLink } from "./dom.js";
 import { moment } from "./moments.js";
 import { parse, took } from "./time.js";
 
-export const row = { name: "Entity, key", cell: rowLink };
+export const row = { name: "Entity, key", kind: "row", cell: rowLink };
 export const job = { name: "Job", cell: (i) => jobLink(i.job) };
 export const tenant = { name: "Tenant", cell: (i) => i.tenant || "" };
 export const note = { name: "Note", kind: "words", cell: (i) => i.note || "" };

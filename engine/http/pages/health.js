@@ -1,6 +1,8 @@
 // health.js - whether all is well, by what /v1 has answered: pure.
 import { parse, span } from "./time.js";
 
+/** How many of the last ones are looked at. */
+export const SLOTS = 60;
 const LONG_US = 60e6;
 const ORDER = ["green", "amber", "red"];
 
@@ -44,8 +46,7 @@ function ofUnclosed({ store }) {
 function ofPauses({ pauses }) {
     return pauses.map((p) => ({ level: "amber", page: "checks", query: { state: "paused",
         [p.what]: ["job", "entity", "tenant"].includes(p.what) ? p.name : null },
-    text: `${p.what === "all" ? "everything" : `${p.what} ${p.name}`} is paused by ${p.paused_by}` +
-        `${p.reason ? `: ${p.reason}` : ""}` }));
+    text: `${p.what} ${p.name} is paused by ${p.paused_by}${p.reason ? `: ${p.reason}` : ""}` }));
 }
 
 function ofEvents({ store }) {
@@ -65,8 +66,15 @@ function ofTrouble(trouble) {
 
 function ofMissed(slots) {
     const missed = slots.filter((s) => s.tone === "missed");
-    return missed.length ? [{ level: "red", page: "slots",
-        text: `${counted(missed.length, false, "slot")} missed among the last ones` }] : [];
+    const open = missed.filter((s) => s.late_us === null).length;
+    const found = [];
+    if (open)
+        found.push({ level: "red", page: "slots",
+            text: `${counted(open, false, "slot")} missed, not begun yet` });
+    if (missed.length > open)
+        found.push({ level: "amber", page: "slots", text: `${counted(missed.length - open, false, "slot")} ` +
+            `of the last ${SLOTS} missed, and run since` });
+    return found;
 }
 
 /** { level, reasons: [{ level, text, page, query }] }, the worst first. */

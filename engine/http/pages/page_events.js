@@ -10,7 +10,7 @@ const EVERY_S = 5;
 const COLUMNS = [
     { name: "Emitted", cell: (e) => moment(e.emitted_at) },
     { name: "Event", cell: (e) => e.event },
-    { name: "Row", cell: rowLink },
+    { name: "Row", kind: "row", cell: rowLink },
     { name: "Job", cell: (e) => jobLink(e.job) },
     { name: "Look", kind: "number", cell: (e) => e.check_number },
     { name: "Cursor", cell: (e) => anchor("events", { after: e.cursor }, e.cursor) },

@@ -26,7 +26,7 @@ const COLUMNS = [
     { name: "Times", kind: "number", cell: (g) => g.count },
     { name: "First", cell: (g) => moment(g.first) },
     { name: "Last", cell: (g) => moment(g.last) },
-    { name: "Such as", cell: (g) => g.samples.map((s) => el("div", null, rowLink(s))) },
+    { name: "Such as", kind: "row", cell: (g) => g.samples.map((s) => el("div", null, rowLink(s))) },
 ];
 
 /** One search: goes back page by page, and stops now and then, or when another one begins. */
@@ -37,11 +37,12 @@ function searcher(node) {
         const groups = ordered(state.groups);
         const back = state.next === null ? "all of it was looked at"
             : ["back to ", state.back ? moment(state.back) : "the first rows"];
+        const groupWords = groups.length === 1 ? "1 group" : `${groups.length} groups`;
         const on = el("button", { type: "button", id: "more", click: () => go(state) }, "Look further back");
         swap(node, el("p", { class: "asked", role: "status" }, `${state.seen} ended badly, in `,
-            `${groups.length} groups; `, back, "; as of ", moment(now(), "both"), "."),
+            `${groupWords}; `, back, "; as of ", moment(now(), "both"), "."),
         table("By job and error, what happened most first", COLUMNS, groups.slice(0, SHOWN),
-            state.next === null || isOver ? "Nothing that fits." : "None so far."),
+            state.next === null ? "Nothing that fits." : "None so far."),
         groups.length > SHOWN ? el("p", { class: "hint" }, `The first ${SHOWN} groups are shown.`) : null,
         state.problem ? el("p", { class: "trouble", role: "alert" }, state.problem) : null,
         isOver && state.next !== null ? on : null);

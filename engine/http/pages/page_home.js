@@ -3,13 +3,12 @@ import { ask } from "./api.js";
 import { chart } from "./chart.js";
 import { anchor, el, jobLink, link, rowLink, section, table } from "./dom.js";
 import { gather, ordered } from "./groups.js";
-import { toneOf, verdict } from "./health.js";
+import { SLOTS, toneOf, verdict } from "./health.js";
 import { moment, now, zone } from "./moments.js";
 import { parse, took, utcText, wallText } from "./time.js";
 import { view } from "./view.js";
 
 export const title = "Is all well?";
-const SLOTS = 60;
 const WORDS = { green: "All is well", amber: "Something wants a look", red: "Something is wrong" };
 
 async function load() {
@@ -63,7 +62,7 @@ function engines({ engines: list }) {
 
 function running({ running: list }) {
     return section("Running now", table("Runs of more than five seconds, longest first", [
-        { name: "Check", cell: rowLink },
+        { name: "Check", kind: "row", cell: rowLink },
         { name: "Job", cell: (r) => jobLink(r.job) },
         { name: "For", kind: "number", cell: (r) => took(r.run_us) },
         { name: "Since", cell: (r) => moment(r.began_at) },

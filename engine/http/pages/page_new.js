@@ -137,8 +137,9 @@ function told(answer, body) {
 }
 
 function refused(problem) {
-    return [`${problem.message}. `, el("ul", null, problem.errors?.map((e) => el("li", null,
-        el("code", null, e.pointer), " ", e.detail)))];
+    const faults = (problem.errors || []).filter((fault) => fault.detail !== problem.message);
+    return [`${problem.message}. `, el("ul", null, faults.map((fault) => el("li", null,
+        el("code", null, fault.pointer), " ", fault.detail)))];
 }
 
 function form(jobs, lengthS, mayChange) {

@@ -35,7 +35,7 @@ export function show(main) {
     const found = list({ path: "v1/schedules", caption: "Schedules, by name",
         nothing: "There is none that fits.", columns: [
             { name: "Name", cell: (s) => s.name },
-            { name: "Row", cell: rowLink },
+            { name: "Row", kind: "row", cell: rowLink },
             { name: "Job", cell: (s) => jobLink(s.job) },
             { name: "When", cell: rule },
             { name: "Next", cell: (s) => moment(s.check_at, "both") },
