@@ -60,7 +60,8 @@ static bool is_described(const struct route *route)
 static void every_route_is_described(void)
 {
     for (int i = 0; i < routes; i++) {
-        bool is_there = is_described(&route_table[i]);
+        /* the dashboard is for browsers */
+        bool is_there = route_table[i].is_of_pages || is_described(&route_table[i]);
         if (!is_there)
             printf("    %s %s: engine/http/openapi/ does not have it, or its body, as route.c has it\n",
                    http_method_str(route_table[i].method), route_table[i].path);
