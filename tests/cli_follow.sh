@@ -62,17 +62,20 @@ who_is_fed() {
 
 # So many wait at once; who does not wait is answered.
 who_is_too_many() {
-    local s=$STORE_NAME pids=() i
+    local s=$STORE_NAME pids=() i next
+    get http://localhost/v1/events >/dev/null
+    next=$(json 'j["next"]' <body)
     for i in $(seq 1 64); do
         curl -sN --unix-socket "$SOCK" -H 'Accept: text/event-stream' -o "many.$i" \
             http://localhost/v1/events &
         pids+=($!)
     done
     ok "$s: sixty-four are fed" wait_until 20 all_are_fed
-    is "$s: one more is not" "$(get 'http://localhost/v1/events?wait=1s')" 429
+    is "$s: one more is not" "$(get "http://localhost/v1/events?after=$next&wait=1s")" 429
+    is "$s: however it says so" "$(get "http://localhost/v1/events?after=$next&%77ait=1s")" 429
     is "$s: who does not wait is answered" "$(get http://localhost/v1/events)" 200
     kill "${pids[0]}"; wait "${pids[0]}" 2>/dev/null
-    ok "$s: one that has gone makes room" wait_until 20 answers 200 '/v1/events?wait=1ms'
+    ok "$s: one that has gone makes room" wait_until 20 answers 200 "/v1/events?after=$next&wait=1ms"
     kill "${pids[@]:1}"; wait "${pids[@]:1}" 2>/dev/null
 }
 all_are_fed() { [ "$(cat many.* 2>/dev/null | grep -c retry)" = 64 ]; }

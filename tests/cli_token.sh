@@ -74,8 +74,21 @@ end_everywhere() {
     is "$s: and is no longer in force" \
         "$("$P" token list --json | json '[(t["name"], t["is_in_force"]) for t in j]')" \
         "[('shop', True), ('short', False)]"
+    mkfifo lines.$s
+    curl -sN --unix-socket "$one" -X POST -T . -H "Authorization: Bearer $a" -H 'Expect:' \
+        -H 'Content-Type: application/x-ndjson' -o streamed.$s http://localhost/v1/checks \
+        <lines.$s 2>curl.err &
+    local stream=$! lines
+    exec {lines}>lines.$s
+    echo '{"job": "look", "in": "1h", "uniqid": "before"}' >&"$lines"
+    ok "$s: what it has begun goes on" wait_until 20 grep -qs new streamed.$s
     ok "$s: it is revoked" "$P" token revoke shop
     ok "$s: and refused by one" eval "SOCK=$one wait_until 20 is_refused $a"
+    echo '{"job": "look", "in": "1h", "uniqid": "behind"}' >&"$lines"
+    ok "$s: also in the middle of what it had begun" wait_until 20 grep -q '"status":401' streamed.$s
+    exec {lines}>&-
+    kill "$stream" 2>/dev/null; wait "$stream" 2>/dev/null
+    is "$s: which is not filed" "$(q "SELECT count(*) FROM {future_job} WHERE entity_key = 'behind'")" 0
     ok "$s: and by the other" eval "SOCK=$two wait_until 20 is_refused $a"
     ok "$s: the last one, too" "$P" --quiet token revoke short
     ok "$s: which is nobody's then" eval "SOCK=$one wait_until 20 is_nobodys $b"

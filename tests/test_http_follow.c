@@ -6,15 +6,6 @@
 
 #define S INT64_C(1000000)
 
-static void who_waits_says_so(void)
-{
-    CU_ASSERT(follow_is_wanted("wait=30s", NULL));
-    CU_ASSERT(follow_is_wanted("after=0-1-2&wait=1", NULL));
-    CU_ASSERT(follow_is_wanted("", "text/event-stream"));
-    CU_ASSERT(!follow_is_wanted("", NULL));
-    CU_ASSERT(!follow_is_wanted("await=1&after=wait=", "application/json"));
-}
-
 static void nothing_is_told_when_the_time_is_over(void)
 {
     struct follow f = { 0 };
@@ -34,6 +25,7 @@ static const char *part_of(struct follow *f, const char *body, const char *at, i
     struct answer answer = { .content = CONTENT_FEED, .body = body, .at = at };
     size_t len;
     answer.body_len = (uint32_t)strlen(body);
+    answer.wait_ms = 1000;
     const char *part = follow_part(f, &answer, now_us, &len);
     snprintf(out, sizeof out, "%.*s", (int)len, part);
     return out;
@@ -42,7 +34,7 @@ static const char *part_of(struct follow *f, const char *body, const char *at, i
 static void a_feed_says_something_now_and_then(void)
 {
     struct follow f = { 0 };
-    CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-2", 1 * S), "retry: 2000\n\n");
+    CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-2", 1 * S), "retry: 2000\nid: 0-1-2\n\n");
     CU_ASSERT(follow_is_on(&f));
     CU_ASSERT_STRING_EQUAL(f.after, "0-1-2");
     CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-2", 15 * S), "");
@@ -51,10 +43,10 @@ static void a_feed_says_something_now_and_then(void)
     CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-3", 29 * S), "");
     CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-3", 30 * S), ":\n\n");
     CU_ASSERT_STRING_EQUAL(part_of(&f, "", "0-1-3", 31 * S), "");
+    CU_ASSERT_EQUAL(f.again_us, S);
 }
 
 static const struct test tests[] = {
-    TEST(who_waits_says_so),
     TEST(nothing_is_told_when_the_time_is_over),
     TEST(a_feed_says_something_now_and_then),
     { 0 }

@@ -119,6 +119,7 @@ static const char *feed_text(const struct reading *r)
 static void tell_feed(struct reading *r, struct answer *answer)
 {
     const char *next = next_of(r);
+    bool is_full = r->rows.rows == r->asking.limit;
     item_rename(&r->rows);
     const char *text = feed_text(r);
     if (!text) {
@@ -127,6 +128,7 @@ static void tell_feed(struct reading *r, struct answer *answer)
     }
     *answer = (struct answer){ .status = 200, .content = CONTENT_FEED, .body = text, .at = next };
     answer->body_len = (uint32_t)strlen(text);
+    answer->wait_ms = is_full ? 0 : FOLLOW_AGAIN_US / 1000;
 }
 
 static void tell_page(struct reading *r, struct answer *answer)

@@ -323,7 +323,7 @@ static bool put_lines(struct backend_process *p, struct connection *c)
 static const char *key_of(const struct connection *c)
 {
     const char *const *headers = c->request.headers;
-    if (c->request.method != HTTP_GET)
+    if (c->request.method != HTTP_GET && c->request.method != HTTP_HEAD)
         return headers[REQUEST_IDEMPOTENCY_KEY];
     return *c->follow.after ? c->follow.after : headers[REQUEST_LAST_EVENT_ID];
 }

@@ -84,8 +84,9 @@ bool connection_is_idle(const struct connection *c)
 
 bool connection_may_go(const struct connection *c)
 {
-    bool waits_for_a_head = c->state == CONNECTION_READS && c->request.state == REQUEST_HEAD;
-    return waits_for_a_head || c->state == CONNECTION_DRAINS;
+    enum request_state state = c->request.state;
+    bool is_slow = state == REQUEST_HEAD || (state == REQUEST_BODY && c->is_of_anyone);
+    return (c->state == CONNECTION_READS && is_slow) || c->state == CONNECTION_DRAINS;
 }
 
 /* ---- answers ---- */
@@ -195,22 +196,40 @@ static void begin_to_write(struct connection *c, bool fits)
     set_alarm(c, STRIDE_US);
 }
 
-/* It is asked again, and judged again, as one that comes then. */
 static void follow_on(struct connection *c)
 {
-    c->visit.came_us = 0;
-    connection_hold(c, FOLLOW_AGAIN_US);
+    c->follow.is_resting = true;
+    connection_hold(c, c->follow.again_us);
+}
+
+static bool is_feed(const struct connection *c, const struct answer *answer)
+{
+    return answer->content == CONTENT_FEED && c->request.method != HTTP_HEAD;
+}
+
+/* By this answer the client begins to wait. False: it may not, and has been refused. */
+static bool may_begin_to_follow(struct connection *c, const struct answer *answer)
+{
+    bool feeds = is_feed(c, answer), waits = answer->content == CONTENT_JSON && answer->wait_ms;
+    if (follow_is_on(&c->follow) || (!feeds && !waits))
+        return true;
+    if (feeds && c->request.parser.http_minor == 0)
+        connection_refuse(c, PROBLEM_BAD_REQUEST, "", "events are sent in chunks, which HTTP/1.0 does not "
+                          "have; ask with HTTP/1.1, or with wait=30s");
+    else if (feeds && c->host->is_ending)
+        connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
+    else if (!c->host->may_follow(c->host->ctx))
+        connection_refuse(c, PROBLEM_TOO_MANY, "", "%d clients wait for events here already; ask again "
+                          "later, or without waiting", FOLLOW_MOST);
+    else
+        return true;
+    return false;
 }
 
 static void tell_feed(struct connection *c, const struct answer *answer)
 {
     bool begins = !c->follow.is_feed;
     size_t len;
-    if (begins && c->request.parser.http_minor == 0) {
-        connection_refuse(c, PROBLEM_BAD_REQUEST, "", "events are sent in chunks, which HTTP/1.0 does not "
-                          "have; ask with HTTP/1.1, or with wait=30s");
-        return;
-    }
     const char *part = follow_part(&c->follow, answer, now_us(c), &len);
     c->closes = true;
     if (len)
@@ -222,7 +241,7 @@ static void tell_feed(struct connection *c, const struct answer *answer)
 void connection_answer(struct connection *c, const struct answer *answer, const char *headers)
 {
     bool is_part = c->stream.has_begun || (c->stream.is_on && answer->content == CONTENT_NDJSON);
-    if (c->state == CONNECTION_OVER)
+    if (c->state == CONNECTION_OVER || !may_begin_to_follow(c, answer))
         return;
     if (follow_waits(&c->follow, answer, now_us(c), c->host->is_ending)) {
         follow_on(c);
@@ -230,7 +249,7 @@ void connection_answer(struct connection *c, const struct answer *answer, const 
     }
     if (!c->stream.has_begun && !c->follow.is_feed)
         c->host->answered(c->host->ctx, c, answer->status);
-    if (answer->content == CONTENT_FEED)
+    if (is_feed(c, answer))
         tell_feed(c, answer);
     else if (c->follow.is_feed)
         give_up(c);                 /* it has begun, and is asked for again by who wants the rest */
@@ -500,6 +519,8 @@ static uint32_t wanted(const struct connection *c)
     uint32_t wants = outgoing_is_empty(&c->out) ? 0 : EPOLLOUT;
     if (reads && !c->is_at_end)
         wants |= EPOLLIN;
+    if (!reads && follow_is_on(&c->follow))
+        wants |= EPOLLRDHUP;        /* it sends no more, so nobody waits there any more */
     return wants;
 }
 

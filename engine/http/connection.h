@@ -39,6 +39,8 @@ struct connection_host {
     void (*take_request)(void *ctx, struct connection *c);
     /* An answer with that status is on its way. */
     void (*answered)(void *ctx, const struct connection *c, int status);
+    /* Whether one more client may wait for events. */
+    bool (*may_follow)(void *ctx);
     bool is_ending;                 /* it closes each connection behind its answer */
     void *ctx;
 };
@@ -61,6 +63,8 @@ struct connection {
     struct follow follow;           /* it waits for what comes */
     /* the server's */
     int route;                      /* of the request; -1: none */
+    bool is_of_anyone;              /* it may be asked by who has no token */
+    int64_t judged_us;              /* when it was found that who asks may do so */
     struct gate_visit visit;        /* who asks, once that is judged */
     int64_t since_us;               /* when it was opened, was answered last, or began to wait */
     struct connection *before, *after;              /* in its list */

@@ -45,7 +45,7 @@ struct answer {
     const char *body;               /* of `body_len` bytes */
     uint32_t body_len;
     /* There is nothing to tell yet: it may be asked again until so long after it came; 0: this is
-     * the answer. */
+     * the answer. Of CONTENT_FEED: when it is asked again. */
     uint32_t wait_ms;
     const char *at;                 /* of CONTENT_FEED: the event behind which it goes on; else NULL */
 };

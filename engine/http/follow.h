@@ -12,7 +12,7 @@ enum {
     FOLLOW_MOST = 64,                   /* clients that wait at once: each is a question a second */
     FOLLOW_WAIT_MAX_S = 60,             /* for one answer */
 };
-/* It is asked again after this time. */
+/* Who waits for one answer is asked about again after this time. */
 #define FOLLOW_AGAIN_US (INT64_C(1) * 1000 * 1000)
 /* A feed that has nothing to tell says so after this time, which keeps proxies from closing it. */
 #define FOLLOW_SILENT_US (INT64_C(15) * 1000 * 1000)
@@ -20,8 +20,11 @@ enum {
 struct follow {                         /* all zero: the request waits for nothing */
     int64_t since_us;                   /* when it was asked first; 0: it waits for no answer */
     bool is_feed;                       /* its answer has begun, and goes on */
+    bool is_resting;                    /* until it is asked again */
     int64_t told_us;                    /* when a feed was told something last */
+    int64_t again_us;                   /* after so long it is asked again */
     char after[EVENT_CURSOR_SIZE];      /* of a feed: behind this event is asked next */
+    char begin[EVENT_CURSOR_SIZE + 32]; /* what it begins with */
 };
 
 static inline bool follow_is_on(const struct follow *f)
@@ -29,8 +32,6 @@ static inline bool follow_is_on(const struct follow *f)
     return f->since_us || f->is_feed;
 }
 
-/* Whether a client wants to wait, by the query and the header Accept. */
-bool follow_is_wanted(const char *query, const char *accept);
 bool follow_wants_feed(const char *accept);
 
 /* The answer says that there is nothing yet. True: it is asked again, and not answered by now. */

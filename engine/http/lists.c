@@ -123,6 +123,8 @@ static void answer_list(struct asking *a, const struct list *list, struct answer
     int rc = read_page(a, list);
     if (rc == 0)
         rc = parameters_run(a, list->report, list->parameters, &rows);
+    if (rc == ERR_DATA && a->after)
+        rc = err_set(&a->err, ERR_INPUT, "after: this is no cursor of %s", list->path);
     if (rc < 0)
         parameters_refuse(a, rc, answer);
     else

@@ -93,7 +93,8 @@ static int read_from(struct asking *a, const struct parameter *p, const char **o
     int rc = read_moment(a, p, out);
     if (rc < 0 || !a->after)
         return rc;
-    return number(a, strtoll(a->after, NULL, 10) + 1, out);
+    int64_t place = strtoll(a->after, NULL, 10);
+    return number(a, place < MOMENT_MAX ? place + 1 : MOMENT_MAX, out);
 }
 
 static int read_word(struct asking *a, const struct parameter *p, const char **out)

@@ -42,7 +42,7 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/slots", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/schedules", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/engines", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/events", ACCESS_READ, .follows = true, .answer = asked_events_answer },
+    { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },
     { HTTP_GET, "/v1/jobs", ACCESS_READ, .answer = asked_jobs_answer },
     { HTTP_GET, "/v1/check", ACCESS_READ, .answer = looks_answer },
     { HTTP_GET, "/v1/job", ACCESS_READ, .answer = looks_answer },

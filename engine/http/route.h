@@ -24,7 +24,6 @@ struct route {
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
     /* Its body is lines, some of which are a question each (stream.h). */
     bool streams;
-    bool follows;                   /* who asks may wait for what comes (follow.h) */
     bool needs_no_store;            /* it goes on while the store is away, for those known by then */
     const char *content_type;       /* that its body must have; NULL: it has no body */
     size_t body_max;                /* bytes */

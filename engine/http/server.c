@@ -27,6 +27,8 @@ enum {
 /* Who asks for metrics is told by then that the store cannot be asked. */
 #define METRICS_US (INT64_C(5) * 1000 * 1000)
 
+/* For so long who asks is not judged again. */
+#define JUDGED_US (INT64_C(1) * 1000 * 1000)
 /* A client is given so long to say something before another one may have its place. */
 #define FRESH_US (INT64_C(100) * 1000)
 
@@ -163,6 +165,8 @@ static bool take_head(void *ctx, struct connection *c)
         connection_refuse(c, v.problem, headers, "%s", v.detail);
         return false;
     }
+    c->judged_us = now_us();
+    c->is_of_anyone = v.row->access == ACCESS_ANYONE;
     c->body_max = route_table[v.route].body_max;
     if (route_table[v.route].streams)
         stream_begin(&c->stream);
@@ -228,27 +232,32 @@ static int followers(const struct server *s)
     return n;
 }
 
-/* Whether one that waits may go on to: a token may have been revoked meanwhile. False: it has been
- * answered, or is held. */
-static bool may_follow(struct server *s, struct connection *c)
+static bool may_follow(void *ctx)
 {
-    const struct request *r = &c->request;
-    if (follow_is_on(&c->follow)) {
-        struct verdict_of_head v = judge_head(&s->rules, r);
-        return front_lets_in(&s->front, c, &v);
-    }
-    if (!follow_is_wanted(r->query, r->headers[REQUEST_ACCEPT]) || followers(s) < FOLLOW_MOST)
+    return followers(ctx) < FOLLOW_MOST;
+}
+
+/* What has taken its time, or comes again and again, is judged again: its token may have been
+ * revoked meanwhile. False: it has been answered, or is held. */
+static bool is_still_let_in(struct server *s, struct connection *c)
+{
+    if (now_us() - c->judged_us < JUDGED_US)
         return true;
-    connection_refuse(c, PROBLEM_TOO_MANY, "", "%d clients wait for events here already; ask again later, or "
-                      "without waiting", FOLLOW_MOST);
-    return false;
+    if (c->visit.came_us <= c->judged_us)
+        c->visit.came_us = 0;       /* as one that comes now */
+    struct verdict_of_head v = judge_head(&s->rules, &c->request);
+    if (!front_lets_in(&s->front, c, &v))
+        return false;
+    c->judged_us = now_us();
+    return true;
 }
 
 static void take_request(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
     const struct route *route = &route_table[c->route];
-    if (route->follows && !may_follow(s, c))
+    c->follow.is_resting = false;
+    if (!route->at_front && !is_still_let_in(s, c))
         return;
     if (route->at_front)
         route->at_front(&s->front, c);
@@ -266,7 +275,7 @@ static void tokens_came(void *ctx, const struct answer *answer, int64_t asked_us
     struct server *s = ctx;
     front_take_tokens(&s->front, answer, asked_us);
     for (struct connection *c = s->first; c; c = c->after)
-        if (c->state == CONNECTION_HELD && !follow_is_on(&c->follow))
+        if (c->state == CONNECTION_HELD && !c->follow.is_resting)
             connection_go_on(c);
 }
 
@@ -334,7 +343,8 @@ static void take_event(struct server *s, const struct epoll_event *event)
     else if (backends_have(&s->backends, event->data.ptr))
         backends_event(&s->backends, event->data.ptr, is);
     else
-        connection_turn(event->data.ptr, is & (EPOLLIN | EPOLLHUP | EPOLLERR), is & (EPOLLHUP | EPOLLERR));
+        connection_turn(event->data.ptr, is & (EPOLLIN | EPOLLHUP | EPOLLERR),
+                        is & (EPOLLHUP | EPOLLERR | EPOLLRDHUP));
 }
 
 static void end_the_late(struct server *s)
@@ -424,7 +434,8 @@ static void prepare(struct server *s)
     s->connections_max = allowed_connections();
     s->host = (struct connection_host){
         .clock = &clock_system, .agenda = &s->agenda,
-        .take_head = take_head, .take_request = take_request, .answered = note_answer, .ctx = s,
+        .take_head = take_head, .take_request = take_request,
+        .may_follow = may_follow, .answered = note_answer, .ctx = s,
     };
     s->rules = (struct judge_rules){
         .base_path = settings->base_path ? settings->base_path : "",

@@ -1359,7 +1359,7 @@ UPDATE prescient_future_job SET next_check_at = (SELECT slot FROM next)
 RETURNING 1 AS recalled, NULL AS until_at, NULL AS until_id
 
 -- part: list_range
-next_check_at >= coalesce(CAST(:from AS INTEGER), 0)
+next_check_at >= max(coalesce(CAST(:from AS INTEGER), 0), coalesce(json_extract(:after, '$[0]'), 0))
            AND next_check_at < coalesce(CAST(:before AS INTEGER), 253402300800)
            AND (next_check_at, bucket, priority, id) > (coalesce(json_extract(:after, '$[0]'), -1),
                 json_extract(:after, '$[1]'), json_extract(:after, '$[2]'), json_extract(:after, '$[3]'))
@@ -1566,7 +1566,7 @@ SELECT s.name, s.runs, coalesce(s.done, 0) AS done, coalesce(s.again, 0) AS agai
        min(l.p99, s.late_max_us) AS late_p99_us, s.late_max_us
   FROM sums AS s LEFT JOIN parts AS t ON t.name = s.name AND t.is_late = 0
                  LEFT JOIN parts AS l ON l.name = s.name AND l.is_late = 1
- ORDER BY s.took_us DESC, s.name LIMIT CAST(:most AS INTEGER)
+ ORDER BY CASE WHEN :part = 'hour' THEN s.name END DESC, s.took_us DESC, s.name LIMIT CAST(:most AS INTEGER)
 
 -- name: running
 -- Those that have been going on for :least_us, longest first.
@@ -1849,7 +1849,7 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
                                        END AS part
                                   FROM prescient_future_job AS f WHERE f.next_check_at = c.slot_at
                                  ORDER BY bucket, priority, id
-                                 LIMIT coalesce(CAST(:counted AS INTEGER), -1))
+                                 LIMIT max(coalesce(CAST(:counted AS INTEGER), 0), 1000000))
                          GROUP BY part))
              GROUP BY name ORDER BY 2 DESC, name)
          WHERE :by IS NOT NULL HAVING count(*) > 0) AS parts

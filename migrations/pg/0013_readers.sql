@@ -209,7 +209,7 @@ BEGIN
            least(l.p99, s.late_max_us), s.late_max_us
       FROM sums s LEFT JOIN parts t ON t.name = s.name AND NOT t.is_late
                   LEFT JOIN parts l ON l.name = s.name AND l.is_late
-     ORDER BY s.took_us DESC, s.name;
+     ORDER BY CASE WHEN part = 'hour' THEN s.name END DESC, s.took_us DESC, s.name;
 END $$;
 COMMENT ON FUNCTION prescient.runs_by(text, timestamptz, text) IS
     'The runs of the last day, or since another time, by job, entity or tenant: how many ended how, how long '
