@@ -1,23 +1,19 @@
-// page_job.js - one job: its runs by period, what ended badly lately, what waits next.
+// page_job.js - one job: its runs by the hour and by tenant, what ended badly lately, what waits.
 import { ask } from "./api.js";
+import { chart } from "./chart.js";
 import * as columns from "./columns.js";
-import { anchor, el, section, table, whichOne } from "./dom.js";
+import { anchor, choices, el, section, table, whichOne } from "./dom.js";
 import { gather, ordered } from "./groups.js";
-import { moment } from "./moments.js";
-import { OUTCOMES, QUANTILES } from "./page_jobs.js";
+import { moment, zone } from "./moments.js";
+import { OUTCOMES, periodOf, periods, QUANTILES } from "./page_jobs.js";
+import { parse, took, wallText } from "./time.js";
 import { view } from "./view.js";
 
 export const title = "One job";
-const PERIODS = [["-1h", "Last hour"], ["-1d", "Last day"], ["-7d", "Last week"]];
 
 async function load(name) {
-    const periods = [];
-    for (const [from, word] of PERIODS) {
-        const { items } = await ask("v1/jobs", { from });
-        periods.push({ word, runs: 0, ...items.find((one) => one.job === name) });
-    }
-    return { periods, bad: await ask("v1/history", { job: name, outcome: "amiss", from: "-1d", limit: 200 }),
-        runs: await ask("v1/runs", { job: name, limit: 20 }),
+    return { job: await ask("v1/job", { name, from: `-${periodOf()}` }),
+        bad: await ask("v1/history", { job: name, outcome: "amiss", from: "-1d", limit: 200 }),
         next: await ask("v1/checks", { job: name, limit: 20 }) };
 }
 
@@ -26,24 +22,41 @@ function looked(answer) {
         : null;
 }
 
+// The hours come as they are stored; those without a run have no row.
+function byHour(hours) {
+    const rows = [...hours].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const bars = rows.map((h) => ({ label: wallText(parse(h.name), zone()), value: h.took_p95_us || 0,
+        text: `${h.runs} runs, 95 of 100 took at most about ${took(h.took_p95_us)}` }));
+    return chart({ id: "hours", caption: "How long 95 of 100 runs took at most, by hours with runs", bars,
+        from: bars[0]?.label, to: bars[bars.length - 1]?.label,
+        highest: `longest: ≈ ${took(Math.max(...bars.map((bar) => bar.value)))}`,
+        columns: [{ name: "Hour", cell: (h) => moment(h.name) }, ...OUTCOMES, ...QUANTILES],
+        rows: [...rows].reverse() });
+}
+
+function trouble({ bad }) {
+    const groups = ordered(gather(new Map(), bad.items));
+    return [table(bad.next ? "Among the newest 200, by error" : "By error", [
+        { name: "Error", kind: "words", cell: (g) => g.error }, columns.outcome,
+        { name: "Times", kind: "number", cell: (g) => (bad.next ? "at least " : "") + g.count },
+        { name: "Last", cell: (g) => moment(g.last, "both") },
+        { name: "Such as", kind: "row", cell: (g) => columns.row.cell(g.samples[0]) },
+    ], groups, "Nothing."), looked(bad)];
+}
+
 function draw(name, data) {
-    const groups = ordered(gather(new Map(), data.bad.items));
+    const { job, next } = data;
     return [
-        section("Runs", table("By period; whole hours are counted",
-            [{ name: "Since", cell: (p) => p.word }, ...OUTCOMES, ...QUANTILES], data.periods)),
-        section("What ended badly in the last day", table(data.bad.next ? "Among the newest 200, by error"
-            : "By error", [{ name: "Error", cell: (g) => g.error }, columns.outcome,
-            { name: "Times", kind: "number", cell: (g) => (data.bad.next ? "at least " : "") + g.count },
-            { name: "Last", cell: (g) => moment(g.last, "both") },
-            { name: "Such as", kind: "row", cell: (g) => columns.row.cell(g.samples[0]) }],
-        groups, "Nothing."),
-        groups.length ? el("p", null, anchor("failed", { job: name }, "All of it")) : null, looked(data.bad)),
-        section("Newest runs after which a check waits again", table("The newest 20", [columns.runAt,
-            columns.row, columns.outcome, columns.ranFor, columns.engine, columns.note], data.runs.items),
-        looked(data.runs)),
-        section("What waits", table("The next 20", [columns.row, columns.dueAt, columns.state],
-            data.next.items), looked(data.next),
-        el("p", null, anchor("checks", { job: name }, "All that wait"))),
+        section("Runs", table("All of them; whole hours are counted", [
+            { name: "Job", cell: () => name }, ...OUTCOMES, ...QUANTILES], job.runs ? [job.runs] : [],
+        "It has not run."), byHour(job.hours)),
+        section("Whose runs they were", table("The twenty tenants whose runs took most", [
+            { name: "Tenant", cell: (t) => t.name }, { name: "Together", kind: "number",
+                cell: (t) => took(t.took_us) }, ...OUTCOMES, ...QUANTILES], job.tenants)),
+        section("What ended badly in the last day", trouble(data),
+            el("p", null, anchor("failed", { job: name }, "All of it"))),
+        section("What waits", table("The next 20", [columns.row, columns.dueAt, columns.state], next.items),
+            looked(next), el("p", null, anchor("checks", { job: name }, "All that wait"))),
     ];
 }
 
@@ -55,5 +68,5 @@ export function show(main) {
     }
     document.title = `${name} - prescient`;
     const seen = view({ load: () => load(name), draw: (data) => draw(name, data), every: 30 });
-    main.replaceChildren(el("h1", null, "Job ", name), seen);
+    main.replaceChildren(el("h1", null, "Job ", name), choices("Since when", "job", periods({ name })), seen);
 }

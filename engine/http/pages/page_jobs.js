@@ -7,9 +7,15 @@ import { took } from "./time.js";
 export const title = "Jobs";
 const PERIODS = { "1h": "hour", "1d": "day", "7d": "week" };
 
-function periodOf() {
+export function periodOf() {
     const asked = new URLSearchParams(location.search).get("from");
     return PERIODS[asked] ? asked : "1d";
+}
+
+/** The choices of a period; `query`: what else stands in the address. */
+export function periods(query) {
+    return Object.entries(PERIODS).map(([from, word]) => (
+        { word: `Last ${word}`, query: { ...query, from }, isChosen: from === periodOf() }));
 }
 
 const number = (name, column) => ({ name, kind: "number", cell: (j) => j[column] ?? "" });
@@ -37,9 +43,6 @@ function draw(answer) {
 }
 
 export function show(main) {
-    const period = periodOf();
-    const periods = Object.entries(PERIODS).map(([from, word]) => (
-        { word: `Last ${word}`, query: { from }, isChosen: from === period }));
-    const looked = view({ load: () => ask("v1/jobs", { from: `-${period}` }), draw, every: 30 });
-    main.replaceChildren(el("h1", null, title), choices("Since when", "jobs", periods), looked);
+    const looked = view({ load: () => ask("v1/jobs", { from: `-${periodOf()}` }), draw, every: 30 });
+    main.replaceChildren(el("h1", null, title), choices("Since when", "jobs", periods()), looked);
 }

@@ -10,6 +10,8 @@ import { view } from "./view.js";
 export const title = "Slots";
 const RANGES = { "24h": 24 * 3600 * 1000, "7d": 7 * 24 * 3600 * 1000 };
 const BARS = 200;
+const PARTS = ["job", "tenant"];
+const NAMED = 3;                    // parts of a bar that are named
 const PAGES = 4;                    // of 1,000 slots each, both ways together
 const WORST = ["missed", "late", "", "coming"];
 
@@ -18,12 +20,18 @@ function rangeOf() {
     return RANGES[asked] ? asked : "24h";
 }
 
+function partOf() {
+    const asked = new URLSearchParams(location.search).get("by");
+    return PARTS.includes(asked) ? asked : null;
+}
+
 /** The slots around now, a page after the other; `until`: how far they reach. */
 async function load() {
     const { store } = await ask("v1/status");
     const now = parse(store.now_at);
     const reach = RANGES[rangeOf()];
-    const query = { from: utcText(now - reach), before: utcText(now + reach), limit: 1000 };
+    const query = { from: utcText(now - reach), before: utcText(now + reach), limit: 1000,
+        by: partOf() };
     let items = [], next = null;
     for (let i = 0; i < PAGES && (i === 0 || next); i++) {
         const answer = await ask("v1/slots", { ...query, after: next });
@@ -42,7 +50,8 @@ function binned({ now, reach, length, items }) {
     const width = Math.ceil(2 * reach / length / BARS) * length;
     const first = Math.floor((now - reach) / width) * width;
     const bins = Array.from({ length: Math.ceil((now + reach - first) / width) }, (_, i) => (
-        { at: first + i * width, run: 0, waits: 0, isEstimate: false, tone: "coming", slots: 0 }));
+        { at: first + i * width, run: 0, waits: 0, isEstimate: false, tone: "coming", slots: 0,
+            parts: new Map() }));
     for (const slot of items) {
         const bin = bins[Math.floor((parse(slot.slot) - first) / width)];
         if (!bin)
@@ -51,13 +60,22 @@ function binned({ now, reach, length, items }) {
             bin.tone = slot.tone;
         bin.run += slot.run || 0;
         bin.waits += slot.checks;
+        for (const part of slot.parts || [])
+            bin.parts.set(part.name, (bin.parts.get(part.name) || 0) + part.checks);
         bin.isEstimate = bin.isEstimate || slot.is_estimate;
     }
     return { bins, width };
 }
 
+function largest(bin) {
+    const parts = [...bin.parts].sort((a, b) => b[1] - a[1]).slice(0, NAMED);
+    const about = bin.isEstimate ? "≈ " : "";
+    return parts.map(([name, checks]) => `${name ?? "others"} ${about}${checks}`).join(", ");
+}
+
 function countText(bin) {
-    return `${bin.run} run, ${bin.isEstimate ? "≈ " : ""}${bin.waits} waiting`;
+    const parts = largest(bin);
+    return `${parts ? `${parts}; ` : ""}${bin.run} run, ${bin.isEstimate ? "≈ " : ""}${bin.waits} waiting`;
 }
 
 function picture(data) {
@@ -77,6 +95,7 @@ function picture(data) {
             { name: "From", cell: (b) => anchor(target(b).page, target(b).query, moment(b.at)) },
             { name: "Run", kind: "number", cell: (b) => b.run },
             { name: "Waiting", kind: "number", cell: (b) => `${b.isEstimate ? "≈ " : ""}${b.waits}` },
+            ...(partOf() ? [{ name: `Most of them, by ${partOf()}`, cell: largest }] : []),
             { name: "How", cell: (b) => b.tone },
         ], rows: bins.filter((bin) => bin.slots) });
 }
@@ -104,7 +123,10 @@ function draw(data) {
 export function show(main) {
     const range = rangeOf();
     const ranges = Object.keys(RANGES).map((name) => (
-        { word: name, query: { range: name }, isChosen: name === range }));
+        { word: name, query: { range: name, by: partOf() }, isChosen: name === range }));
+    const parts = [null, ...PARTS].map((by) => (
+        { word: by ? `By ${by}` : "All", query: { range, by }, isChosen: by === partOf() }));
     const looked = view({ load, draw, every: 30 });
-    main.replaceChildren(el("h1", null, title), choices("How far, both ways", "slots", ranges), looked);
+    main.replaceChildren(el("h1", null, title), choices("How far, both ways", "slots", ranges),
+        choices("What waits", "slots", parts), looked);
 }
