@@ -14,7 +14,7 @@
 #include "../engine/base/random.h"
 #include "../engine/base/utf8.h"
 #include "../engine/base/zone.h"
-#include "../engine/cmd/schedule_rule.h"
+#include "../engine/view/schedule_rule.h"
 #include "../engine/rules/cron.h"
 #include "test.h"
 
@@ -47,15 +47,14 @@ void rule_texts_end(void)
 }
 
 /* What the command line says of a text: the stored form, or NULL. */
-typedef int (*reader)(struct app *app, const char *text, const char **stored, struct err *err);
+typedef int (*reader)(struct arena *a, const char *text, const char **stored, struct err *err);
 
 static void add(reader read, const char *text)
 {
-    struct app app = { .arena = made.arena };
     struct err err = { 0 };
     const char *stored = NULL;
     const char *kept = arena_strdup(made.arena, text);
-    int rc = read(&app, kept, &stored, &err);
+    int rc = read(made.arena, kept, &stored, &err);
     CU_ASSERT_FATAL(made.texts.n < ROOM && kept && (rc == 0 || err.code == ERR_INPUT));
     struct rule_text *t = &made.texts.all[made.texts.n++];
     *t = (struct rule_text){ .text = kept, .stored = stored, .why = "it is taken" };
@@ -179,9 +178,9 @@ static void break_cron(char text[TEXT_ROOM])
              rest);
 }
 
-static int read_cron(struct app *app, const char *text, const char **stored, struct err *err)
+static int read_cron(struct arena *a, const char *text, const char **stored, struct err *err)
 {
-    return schedule_read_cron(app, text, NULL, stored, err);
+    return schedule_read_cron(a, text, NULL, stored, err);
 }
 
 static void add_table(void)
@@ -347,15 +346,15 @@ const struct rule_texts *rule_texts_bias(void)
 
 /* ---- zones ---- */
 
-static int read_zone(struct app *app, const char *text, const char **stored, struct err *err)
+static int read_zone(struct arena *a, const char *text, const char **stored, struct err *err)
 {
     *stored = text;
-    return schedule_read_cron(app, NULL, text, &(const char *){ NULL }, err);
+    return schedule_read_cron(a, NULL, text, &(const char *){ NULL }, err);
 }
 
-static int read_zone_form(struct app *app, const char *text, const char **stored, struct err *err)
+static int read_zone_form(struct arena *a, const char *text, const char **stored, struct err *err)
 {
-    (void)app;
+    (void)a;
     *stored = text;
     return zone_check_name(text, err);
 }

@@ -1,6 +1,7 @@
 /* test_http_asked.c - a check that is asked for as an object of JSON: what is read, and what is
  * told of each member that is at fault. */
 #include "../engine/http/asked_check.h"
+#include "../engine/http/faults.h"
 
 #include <string.h>
 #include "test.h"
@@ -222,7 +223,7 @@ static void faults_without_end_are_not_told_to_the_end(void)
     strcpy(end, "\"job\": \"j\"}");
     struct asked_check asked = read_text(text, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(asked.problem);
-    CU_ASSERT_EQUAL(json_array_size(json_object_get(asked.problem, "errors")), ASKED_FAULTS_MOST);
+    CU_ASSERT_EQUAL(json_array_size(json_object_get(asked.problem, "errors")), FAULTS_MOST);
     json_decref(asked.problem);
 }
 

@@ -5,12 +5,12 @@
 #include "../base/moment.h"
 #include "../rules/occurrence.h"
 #include "../rules/slot.h"
+#include "../view/schedule_rule.h"
 #include "action.h"
 #include "app.h"
 #include "filter.h"
 #include "report.h"
 #include "schedule_load.h"
-#include "schedule_rule.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -80,13 +80,13 @@ static int read_wanted(struct app *app, const struct args *args, struct schedule
         return err_set(err, ERR_INPUT, "a bias belongs to --every; --cron has the times themselves");
     if (w->missed && schedule_check_missed(w->missed, args_has(args, 'e'), err) < 0)
         return err->code;
-    int rc = args_has(args, 'e') ? schedule_read_every(app, args_text(args, 'e'), &w->every, err) : 0;
+    int rc = args_has(args, 'e') ? schedule_read_every(app->arena, args_text(args, 'e'), &w->every, err) : 0;
     if (rc < 0)
         return rc;
-    rc = args_has(args, 'b') ? schedule_read_bias(app, args_text(args, 'b'), &w->bias, err) : 0;
+    rc = args_has(args, 'b') ? schedule_read_bias(app->arena, args_text(args, 'b'), &w->bias, err) : 0;
     if (rc < 0)
         return rc;
-    return schedule_read_cron(app, w->cron, w->zone, &w->cron, err);
+    return schedule_read_cron(app->arena, w->cron, w->zone, &w->cron, err);
 }
 
 /* ---- add, set ---- */
@@ -101,7 +101,8 @@ static void tell_period(struct app *app, const char *name, const struct schedule
     const char *params[] = { name };
     if (app_rows(app, "schedule", params, 1, &row, &err) < 0 || !row.rows)
         return; /* it was written: what it becomes is only told */
-    const char *words = schedule_becomes(app, rows_value(&row, 0, "every_s"), rows_value(&row, 0, "bias"));
+    const char *words = schedule_becomes(app->arena, store_slot_length_s(app->store),
+                                         rows_value(&row, 0, "every_s"), rows_value(&row, 0, "bias"));
     if (words)
         app_remark(app, "%s", words);
 }

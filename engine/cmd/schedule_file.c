@@ -16,9 +16,9 @@
 #include "../rules/check.h"
 #include "../rules/field.h"
 #include "../rules/recurrence.h"
+#include "../view/schedule_rule.h"
 #include "app.h"
 #include "csv.h"
-#include "schedule_rule.h"
 
 const struct schedule_column_row schedule_columns[SCHEDULE_COLUMNS] = {
     [SCHEDULE_NAME] = { "name", "name", true },
@@ -141,11 +141,11 @@ static int check_every(struct app *app, struct schedule_entry *e, struct err *er
 {
     if (e->v[SCHEDULE_ZONE])
         return err_set(err, ERR_INPUT, "a timezone belongs to cron; every counts from the end of a run");
-    int rc = schedule_read_every(app, e->v[SCHEDULE_EVERY], &e->v[SCHEDULE_EVERY], err);
+    int rc = schedule_read_every(app->arena, e->v[SCHEDULE_EVERY], &e->v[SCHEDULE_EVERY], err);
     if (rc < 0)
         return rc;
     if (e->v[SCHEDULE_BIAS])
-        return schedule_read_bias(app, e->v[SCHEDULE_BIAS], &e->v[SCHEDULE_BIAS], err);
+        return schedule_read_bias(app->arena, e->v[SCHEDULE_BIAS], &e->v[SCHEDULE_BIAS], err);
     e->v[SCHEDULE_BIAS] = arena_printf(app->arena, "%d", RECURRENCE_BIAS_DEFAULT);
     return 0;
 }
@@ -156,7 +156,8 @@ static int check_cron(struct app *app, struct schedule_entry *e, struct err *err
         return err_set(err, ERR_INPUT, "a bias belongs to every; cron has the times themselves");
     if (!e->v[SCHEDULE_ZONE])
         e->v[SCHEDULE_ZONE] = "UTC";
-    return schedule_read_cron(app, e->v[SCHEDULE_CRON], e->v[SCHEDULE_ZONE], &e->v[SCHEDULE_CRON], err);
+    return schedule_read_cron(app->arena, e->v[SCHEDULE_CRON], e->v[SCHEDULE_ZONE], &e->v[SCHEDULE_CRON],
+                              err);
 }
 
 static int check_entry(struct app *app, struct schedule_entry *e, struct err *err)

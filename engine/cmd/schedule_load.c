@@ -10,10 +10,10 @@
 #include "../base/cleanup.h"
 #include "../base/clock.h"
 #include "../view/rows.h"
+#include "../view/schedule_rule.h"
 #include "app.h"
 #include "report.h"
 #include "schedule_file.h"
-#include "schedule_rule.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -263,7 +263,8 @@ static void tell_becomes(struct load *l)
         entry was = l->changes[i].was, is = l->changes[i].is;
         bool is_new = !was || !is_same_text(was->v[SCHEDULE_EVERY], is->v[SCHEDULE_EVERY]) ||
                       !is_same_text(was->v[SCHEDULE_BIAS], is->v[SCHEDULE_BIAS]);
-        const char *words = schedule_becomes(l->app, is->v[SCHEDULE_EVERY], is->v[SCHEDULE_BIAS]);
+        const char *words = schedule_becomes(l->app->arena, store_slot_length_s(l->app->store),
+                                             is->v[SCHEDULE_EVERY], is->v[SCHEDULE_BIAS]);
         if (is_new && words && told++ < TOLD_MAX)
             app_remark(l->app, "%s: %s", is->place, words);
     }

@@ -8,8 +8,6 @@
 #include "../store/store_post.h"
 #include "problem.h"
 
-enum { ASKED_FAULTS_MOST = 100 };       /* what else is at fault is not told */
-
 struct asked_check {
     struct post_item item;          /* its texts live in the arena, or in the object */
     enum problem_type type;         /* of `problem` */

@@ -102,3 +102,18 @@ bool desk_query(struct desk *desk, const struct question *question, const char *
         desk_failed(desk, answer, &err);
     return rc == 0;
 }
+
+json_t *desk_body(struct desk *desk, const struct question *q, struct answer *answer)
+{
+    json_error_t why;
+    json_t *body = json_loadb(q->body, q->body_len, JSON_REJECT_DUPLICATES, &why);
+    if (body)
+        return body;
+    /* the parser quotes the text, and may cut a character */
+    why.text[utf8_valid_bytes(why.text, strlen(why.text))] = '\0';
+    const char *detail = arena_printf(desk->arena, "the body is no JSON (RFC 8259): %s (line %d, column %d)",
+                                      why.text, why.line, why.column);
+    desk_refuse(desk, answer, PROBLEM_BAD_REQUEST,
+                detail ? problem_new(PROBLEM_BAD_REQUEST, detail) : NULL);
+    return NULL;
+}

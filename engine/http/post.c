@@ -1,24 +1,10 @@
 /* post.c - see post.h. */
 #include "post.h"
 
+#include "faults.h"
 #include "post_batch.h"
 
 enum { ARRAY_MOST = 1000 };
-
-/* ---- reading ---- */
-
-static json_t *parse(struct desk *desk, const struct question *q, struct answer *answer)
-{
-    json_error_t why;
-    json_t *body = json_loadb(q->body, q->body_len, JSON_REJECT_DUPLICATES, &why);
-    if (body)
-        return body;
-    const char *detail = arena_printf(desk->arena, "the body is no JSON (RFC 8259): %s (line %d, column %d)",
-                                      post_parse_words(&why), why.line, why.column);
-    desk_refuse(desk, answer, PROBLEM_BAD_REQUEST,
-                detail ? problem_new(PROBLEM_BAD_REQUEST, detail) : NULL);
-    return NULL;
-}
 
 /* ---- arrays ---- */
 
@@ -40,7 +26,7 @@ static bool read_array(struct desk *desk, const json_t *array, struct post_item 
     size_t i;
     int rc = 0;
     json_array_foreach((json_t *)array, i, element) {
-        if (json_array_size(json_object_get(all, "errors")) >= ASKED_FAULTS_MOST)
+        if (json_array_size(json_object_get(all, "errors")) >= FAULTS_MOST)
             break;
         struct asked_check asked = { 0 };
         const char *pointer = arena_printf(desk->arena, "/%zu", i);
@@ -164,7 +150,7 @@ void post_answer(struct desk *desk, const struct question *questions, int n, str
         if (!fits)
             desk_refuse(desk, &answers[i], PROBLEM_AWAY, NULL);
         else
-            bodies[i] = parse(desk, &questions[i], &answers[i]);
+            bodies[i] = desk_body(desk, &questions[i], &answers[i]);
         if (fits && json_is_array(bodies[i]))
             answer_array(desk, bodies[i], questions[i].key, &answers[i]);
         else if (fits && bodies[i])

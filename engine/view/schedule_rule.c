@@ -10,9 +10,8 @@
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../rules/recurrence.h"
-#include "../store/store.h"
 
-int schedule_read_every(struct app *app, const char *text, const char **out, struct err *err)
+int schedule_read_every(struct arena *a, const char *text, const char **out, struct err *err)
 {
     int64_t us = 0;
     int rc = duration_parse_us(text, &us, err);
@@ -20,11 +19,11 @@ int schedule_read_every(struct app *app, const char *text, const char **out, str
         return err_wrap(err, rc, "every");
     if (us % 1000000 || us < 1000000 || us > RECURRENCE_EVERY_MAX_S * 1000000)
         return err_set(err, ERR_INPUT, "every is '%s', expected whole seconds, from 1s to 366 days", text);
-    *out = arena_printf(app->arena, "%" PRId64, us / 1000000);
+    *out = arena_printf(a, "%" PRId64, us / 1000000);
     return 0;
 }
 
-int schedule_read_bias(struct app *app, const char *text, const char **out, struct err *err)
+int schedule_read_bias(struct arena *a, const char *text, const char **out, struct err *err)
 {
     char *end;
     bool is_decimal = !text[strspn(text, "+-.0123456789eE")];
@@ -34,7 +33,7 @@ int schedule_read_bias(struct app *app, const char *text, const char **out, stru
     int stored = (int)(fraction * 10000 + 0.5);
     if (fraction > 0 && stored == 0)
         return err_set(err, ERR_INPUT, "bias is '%s', expected 0, or a fraction from 0.0001 to 0.5", text);
-    *out = arena_printf(app->arena, "%d", stored);
+    *out = arena_printf(a, "%d", stored);
     return 0;
 }
 
@@ -74,7 +73,7 @@ static char *tidy(struct arena *a, const char *text)
     return out;
 }
 
-int schedule_read_cron(struct app *app, const char *text, const char *zone_name, const char **out,
+int schedule_read_cron(struct arena *a, const char *text, const char *zone_name, const char **out,
                        struct err *err)
 {
     CLEANUP(zone_freep) struct zone *zone = NULL;
@@ -85,21 +84,20 @@ int schedule_read_cron(struct app *app, const char *text, const char *zone_name,
     rc = zone_name ? zone_read(zone_name, &zone, err) : 0;
     if (rc < 0)
         return err_wrap(err, rc, "timezone");
-    *out = text ? tidy(app->arena, text) : NULL;
+    *out = text ? tidy(a, text) : NULL;
     return text && !*out ? err_set(err, ERR_NOMEM, "out of memory") : 0;
 }
 
-const char *schedule_becomes(struct app *app, const char *every_s, const char *bias)
+const char *schedule_becomes(struct arena *a, int32_t length_s, const char *every_s, const char *bias)
 {
     char given[MOMENT_TEXT], becomes[MOMENT_TEXT], slot[MOMENT_TEXT];
-    int32_t length_s = store_slot_length_s(app->store);
     if (!every_s || !bias || length_s <= 0)
         return NULL;
     struct recurrence r = { .every_s = strtoll(every_s, NULL, 10), .bias = (int32_t)strtol(bias, NULL, 10) };
     int64_t becomes_s = recurrence_becomes_s(&r, length_s);
     if (becomes_s == r.every_s)
         return NULL;
-    return arena_printf(app->arena, "every %s becomes %s in slots of %s",
+    return arena_printf(a, "every %s becomes %s in slots of %s",
                         duration_format_us(r.every_s * 1000000, given),
                         duration_format_us(becomes_s * 1000000, becomes),
                         duration_format_us(length_s * INT64_C(1000000), slot));
