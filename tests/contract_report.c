@@ -67,6 +67,8 @@ void reports_have_the_documented_columns(void)
     columns_are("metrics", "what name outcome n took_us took late_us late");
     columns_are("failing_jobs", "job_exec runs failed broken first_at note");
     columns_are("withheld", "events_withheld withheld_by withheld_us withheld_advice withheld_xid");
+    columns_are("audit", "changed_at_us change what entity_name entity_key job_exec name who done_by reason "
+                         "before after id cursor");
     columns_are("doctor", "what level found advice");
     columns_are("whole", "what level found advice");
     columns_are("plan", "line");

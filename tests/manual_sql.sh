@@ -69,6 +69,7 @@ sql() { psql -qXAt -F $'\t' "$HERE" -c "$1" 2>&1; }
 callable="FROM pg_proc p WHERE p.pronamespace = 'prescient'::regnamespace
           AND (has_function_privilege('prescient_enqueuer', p.oid, 'EXECUTE')
                OR has_function_privilege('prescient_reader', p.oid, 'EXECUTE')
+               OR has_function_privilege('prescient_operator', p.oid, 'EXECUTE')
                OR p.proname IN ('pause', 'resume', 'set_concurrency', 'set_pace'))"     # for people
 functions=$(sql "SELECT DISTINCT p.proname $callable")
 described=$(headings 'FUNCTIONS (POSTGRESQL)' | grep -vx 'Other functions')

@@ -48,7 +48,7 @@ rights "$HERE" >before
 at "$THERE" "CREATE ROLE nobody_at_all; CREATE ROLE plain LOGIN" >/dev/null
 at "$THERE" "CREATE DATABASE plain OWNER plain" >/dev/null
 plain=$(sed -E 's#postgres@/postgres#plain@/plain#' <<<"$THERE")
-roles="prescient_engine, prescient_enqueuer, prescient_reader"
+roles="prescient_engine, prescient_enqueuer, prescient_operator, prescient_reader"
 has "init by one who may not make roles says which are not there" \
     "$("$P" --store "$plain" init 2>&1)" "the schema works for its owner alone: $roles"
 is "and doctor, too" "$(finding "$plain")" \

@@ -49,7 +49,7 @@ names="prescient_owner prescient_runner shop_reader"
 own() {
     sed -E "s/\\b(prescient_owner|prescient_runner|shop_reader)\\b/\\1_$mark/g
         s/DATABASE shop/DATABASE $db/; s/TO shop;/TO shop_$mark;/
-        /prescient_(enqueuer|engine|reader) NOLOGIN/d"
+        /prescient_(enqueuer|operator|engine|reader) NOLOGIN/d"
 }
 new_database $db
 url() { sed -E "s#//postgres@/postgres#//$1@/$db#" <<<"$SERVER"; }
@@ -67,7 +67,7 @@ case $(url x) in
 esac
 
 # they may be there from another test
-for role in prescient_enqueuer prescient_engine prescient_reader; do
+for role in prescient_enqueuer prescient_operator prescient_engine prescient_reader; do
     as postgres "CREATE ROLE $role NOLOGIN" >/dev/null
 done
 ok "the roles are made" psql -qX -v ON_ERROR_STOP=1 "$(url postgres)" -c "$(block sql | own)"

@@ -388,6 +388,25 @@
     /* contract_spread.c */                                                                                  \
     X(nobody_counts_before_somebody_draws)                                                                   \
     X(checks_of_the_next_slots_are_counted_once_a_minute)                                                    \
+    /* contract_change.c */                                                                                  \
+    X(a_check_that_is_resolved_for_somebody_leaves_a_row)                                                    \
+    X(a_repeat_of_a_resolve_changes_nothing)                                                                 \
+    X(without_a_job_all_checks_of_the_row_are_ended)                                                         \
+    X(a_check_in_another_life_than_was_seen_is_left_alone)                                                   \
+    X(a_schedule_whose_check_is_ended_is_switched_off)                                                       \
+    X(a_check_is_moved_once)                                                                                 \
+    X(a_time_from_now_on_counts_from_the_stores_clock)                                                       \
+    X(run_now_is_the_next_second_and_leaves_what_has_begun)                                                  \
+    X(a_change_that_is_wrong_changes_nothing)                                                                \
+    X(what_failed_is_filed_again_once)                                                                       \
+    X(a_failure_is_found_by_its_name_alone)                                                                  \
+    X(a_failure_that_has_ended_well_since_is_not_filed_again)                                                \
+    X(deliveries_and_digests_are_not_changed)                                                                \
+    X(a_pause_for_somebody_says_for_whom)                                                                    \
+    X(a_schedule_is_changed_for_somebody)                                                                    \
+    X(commands_that_change_schedules_are_in_the_audit)                                                       \
+    X(the_audit_is_read_in_pages_and_by_what_is_sought)                                                      \
+    X(changes_are_pruned_with_the_history)                                                                   \
     /* contract_report.c */                                                                                  \
     X(reports_have_the_documented_columns)                                                                   \
     X(columns_know_what_they_hold)                                                                           \

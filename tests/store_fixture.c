@@ -178,7 +178,7 @@ bool fixture_begin(void)
                 "DELETE FROM prescient.slot_load; DELETE FROM prescient.run_hour;"
                 "DELETE FROM prescient.run_now; DELETE FROM prescient.run_note;"
                 "DELETE FROM prescient.tally;"
-                "DELETE FROM prescient.request; DELETE FROM prescient.token;"
+                "DELETE FROM prescient.request; DELETE FROM prescient.token; DELETE FROM prescient.change;"
                 "DELETE FROM prescient.setting "
                 "WHERE name IN ('swept_until', 'sweep_noted', 'pruned_at', 'loads_noted_at', 'pace'); "
                 "SELECT prescient.keep_history_days(1)");

@@ -67,6 +67,11 @@ static const char calls[] =
     "    ('within_s', 'bigint[]', 'ARRAY[0]'), ('priorities', 'integer[]', 'ARRAY[0]'),"
     "    ('keep_s', 'bigint', '60'), ('of_uniqid', 'text', 'o.key'),"
     "    ('pattern', 'text', 'o.key'), ('places', 'integer', '2'),"
+    "    ('change', 'text', '''resolve'' COLLATE public.any_case'),"
+    "    ('checks', 'json', 'json_build_array(json_build_array(o.entity, o.key, o.job))'),"
+    "    ('mode', 'text', '''set'' COLLATE public.any_case'),"
+    "    ('wanted', 'json', 'json_build_object(''name'', o.name, ''every_s'', 9000)'),"
+    "    ('who', 'text', '''anna'' COLLATE public.any_case'),"
     "    ('part', 'text', '''job'' COLLATE public.any_case'),"
     "    ('delivery', 'text', '''hook/0123456789abcdef0123456789abcdef'''))"
     "SELECT p.oid::regprocedure, p.proname, format('SELECT prescient.%I(%s) FROM public.given o', p.proname,"
@@ -96,6 +101,8 @@ static const struct { const char *function, *answer; } answers[] = {
     { "runs_by", "0 rows " },       /* nothing has run */
     { "post_checks", "(1,f,f,replaced," },      /* and the id */
     { "row_events", "0 rows " },    /* nothing was emitted */
+    { "change_checks", "(orders," }, /* and the key */
+    { "change_schedule", "(changed," },
     { "request_of", "0 rows " },    /* its twin was asked for */
 };
 

@@ -163,6 +163,9 @@ static const struct view {
       "made_at made_by changed_at changed_by switched_at switched_by switched_why concurrency_key "
       "tenant",
       "schedules", "payload first_check_at again_at terms slot_length_s" },
+    { "audit",
+      "id changed_at who done_by change what entity_name entity_key job_exec name before after reason",
+      "audit", "cursor" },
     { "consumers",
       "name cursor moved_at made_at held_by held_until skipped pruned_at generation xid id",
       "consumers", "unread oldest_unread_at held_until_at" },
@@ -176,7 +179,7 @@ static void the_columns_of_the_views_stay_as_they_are(void)
                "SELECT string_agg(attname, ' ' ORDER BY attnum) || ' ' LIKE '%s %%' FROM pg_attribute WHERE "
                "attrelid = 'prescient.%s'::regclass AND attnum > 0",
                views[i].columns, views[i].name);
-    SQL_IS("15",
+    SQL_IS("16",
            "SELECT count(*) FROM pg_class WHERE relnamespace = 'prescient'::regnamespace AND relkind = 'v'");
 }
 
@@ -313,7 +316,7 @@ static void a_reader_may_read_the_views_and_nothing_else(void)
            "SELECT string_agg(DISTINCT p.proname, ' ' ORDER BY p.proname) FROM pg_proc p WHERE "
            "p.pronamespace = 'prescient'::regnamespace AND has_function_privilege('" READER
            "', p.oid, 'EXECUTE')");
-    SQL_IS("concurrency_limits consumers engines events history passes pauses pending places run_hours "
+    SQL_IS("audit concurrency_limits consumers engines events history passes pauses pending places run_hours "
            "running runs schedules slots tallies",
            "SELECT string_agg(c.relname, ' ' ORDER BY c.relname) FROM pg_class c WHERE c.relnamespace = "
            "'prescient'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm')"
@@ -426,7 +429,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     static const char *const tables[] = { "future_job", "future_job_history", "future_job_run", "event",
                                           "slot_pass", "schedule", "pause", "cursor", "place",
                                           "concurrency_limit", "run_hour", "run_now", "engine_seen",
-                                          "tally" };
+                                          "tally", "change" };
     put_one_of_each();
     SQL_IS("paused", "SELECT prescient.pause(entity => 'nothing')");
     SQL_IS("new", "SELECT prescient.schedule('nightly', 'shops', '7', 'sync', interval '1 hour', "

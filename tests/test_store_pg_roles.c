@@ -94,7 +94,11 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "SELECT prescient.end_checks('orders', '42', NULL, now())",
         "SELECT * FROM prescient.schedule",
         "INSERT INTO prescient.schedule (name) VALUES ('s')",
-        "SELECT prescient.remove_schedule('s', now())",
+        "SELECT prescient.remove_schedule('s', now(), NULL, NULL)",
+        "SELECT prescient.change_checks('resolve', '[[\"orders\", \"42\", null]]')",
+        "SELECT prescient.change_schedule('remove', '{\"name\": \"s\"}')",
+        "SELECT prescient.pause(job => 'unshipped')",
+        "SELECT * FROM prescient.audit",
         "CREATE TABLE prescient.mine (id int)",
         "CREATE FUNCTION prescient.enqueue(text) RETURNS int LANGUAGE sql AS 'SELECT 1'",
         "CREATE OPERATOR prescient.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)",
@@ -294,7 +298,7 @@ static void make_bare_schema(void)
     "'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'S') AND NOT c.relispartition"                         \
     " AND c.relname <> 'migration'"                                                                          \
     " AND a.grantee IN ('prescient_engine'::regrole, 'prescient_enqueuer'::regrole, "                        \
-    "'prescient_reader'::regrole, 0))"
+    "'prescient_reader'::regrole, 'prescient_operator'::regrole, 0))"
 
 /* Whoever adds a function or a table that an engine has other rights to than are usual says so in
  * both places. */

@@ -1,4 +1,4 @@
-/* prescient prune - drop old history, runs, passes, events, pauses and hours of runs. */
+/* prescient prune - drop old history, runs, passes, events, pauses, hours of runs and changes. */
 #include <inttypes.h>
 #include "../base/moment.h"
 #include "../base/utf8.h"
@@ -17,7 +17,7 @@ static const struct command_option options[] = {
 const struct command cmd_prune = {
     .name = "prune", .group = COMMAND_STORE,
     .args = "",
-    .help = "drop old history, runs, passes, events, pauses and hours of runs",
+    .help = "drop old history, runs, passes, events, pauses, hours of runs and changes",
     .more = "Waiting checks are never dropped. On PostgreSQL history, runs and events are dropped by whole "
             "days, and\nthose of today and yesterday stay.",
     .examples = "prescient prune --keep 90d --dry-run",
@@ -40,6 +40,7 @@ static int prune_once(void *ctx, struct err *err)
     p->counts.events += counts.events;
     p->counts.pauses += counts.pauses;
     p->counts.hours += counts.hours;
+    p->counts.changes += counts.changes;
     p->counts.by_days = counts.by_days;
     return rc;
 }
@@ -49,13 +50,14 @@ static void print_json(struct app *app, const struct prune_ctx *p, const char *b
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
     json_t *counted = report_made(
-        app, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "history", unit, "runs", unit, "passes", "rows",
-                       "events", unit, "pauses", "rows", "hours", "rows"));
-    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "before", before,
+        app, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "history", unit, "runs", unit, "passes",
+                       "rows", "events", unit, "pauses", "rows", "hours", "rows", "changes", "rows"));
+    report_print_object(app, json_pack("{s:s, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "before", before,
                                        "dry_run", p->dry_run, "history", (json_int_t)c->history, "runs",
                                        (json_int_t)c->runs, "passes", (json_int_t)c->passes, "events",
                                        (json_int_t)c->events, "pauses", (json_int_t)c->pauses, "hours",
-                                       (json_int_t)c->hours, "counted", counted));
+                                       (json_int_t)c->hours, "changes", (json_int_t)c->changes,
+                                       "counted", counted));
 }
 
 static void print_counts(struct app *app, const struct prune_ctx *p)
@@ -69,9 +71,10 @@ static void print_counts(struct app *app, const struct prune_ctx *p)
     else
         fprintf(app->out,
                 "%s from before %s: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64
-                " %s, passes %" PRId64 " rows, pauses %" PRId64 " rows, hours %" PRId64 " rows\n",
+                " %s, passes %" PRId64 " rows, pauses %" PRId64 " rows, hours %" PRId64
+                " rows, changes %" PRId64 " rows\n",
                 p->dry_run ? "would drop" : "dropped", before, c->history, unit, c->runs, unit, c->events,
-                unit, c->passes, c->pauses, c->hours);
+                unit, c->passes, c->pauses, c->hours, c->changes);
 }
 
 /* A number without a unit means seconds, and would drop nearly everything for good; so a day is the

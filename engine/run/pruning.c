@@ -16,6 +16,7 @@ static const char *const names[] = {
     [PRUNE_HISTORY] = "history", [PRUNE_RUNS] = "runs", [PRUNE_EVENTS] = "events", [PRUNE_PASSES] = "passes",
     [PRUNE_PAUSES] = "pauses",
     [PRUNE_HOURS] = "hours",
+    [PRUNE_CHANGES] = "changes",
     [FINE_PASSES] = "passes of seconds"
 };
 
@@ -52,9 +53,10 @@ static void log_dropped(const struct plan_env *env, const struct pruning *p)
     if (all)
         log_info(env->log,
                  "pruned: history %" PRId64 " %s, runs %" PRId64 " %s, events %" PRId64 " %s, passes %" PRId64
-                 " rows, pauses %" PRId64 " rows, hours %" PRId64 " rows",
+                 " rows, pauses %" PRId64 " rows, hours %" PRId64 " rows, changes %" PRId64 " rows",
                  p->dropped[PRUNE_HISTORY], unit, p->dropped[PRUNE_RUNS], unit, p->dropped[PRUNE_EVENTS],
-                 unit, p->dropped[PRUNE_PASSES], p->dropped[PRUNE_PAUSES], p->dropped[PRUNE_HOURS]);
+                 unit, p->dropped[PRUNE_PASSES], p->dropped[PRUNE_PAUSES], p->dropped[PRUNE_HOURS],
+                 p->dropped[PRUNE_CHANGES]);
 }
 
 static void next_part(const struct plan_env *env, struct pruning *p)

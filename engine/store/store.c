@@ -198,7 +198,7 @@ int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_cou
 {
     *out = (struct prune_counts){ 0 };
     int64_t *const counts[PRUNE_PARTS] = { &out->history, &out->runs, &out->events, &out->passes,
-                                           &out->pauses, &out->hours };
+                                           &out->pauses, &out->hours, &out->changes };
     int first = 0;
     for (int part = 0; part < PRUNE_PARTS; part++) {
         struct store_prune p = STORE_PRUNE_INIT;

@@ -180,7 +180,8 @@ struct store_keep_days {
  * yesterday; all other steps are some thousand rows. ERR_BUSY: the day is in use. Nobody waits for
  * this call for longer than a tenth of a second. */
 enum prune_part {
-    PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PAUSES, PRUNE_HOURS, PRUNE_PARTS
+    PRUNE_HISTORY, PRUNE_RUNS, PRUNE_EVENTS, PRUNE_PASSES, PRUNE_PAUSES, PRUNE_HOURS, PRUNE_CHANGES,
+    PRUNE_PARTS
 };
 enum prune_wish {
     PRUNE_DROP,
@@ -265,7 +266,7 @@ int store_migrate(struct store *st, const struct migrate_options *options, struc
  * the pauses that are over. On PostgreSQL it drops and counts whole days (`by_days`), but never
  * today or yesterday; on SQLite rows. Blocks. A failure in one table does not stop the others. *out
  * has what was dropped, even after an error. Returns 0 or the first error. */
-struct prune_counts { int64_t history, runs, passes, events, pauses, hours; bool by_days; };
+struct prune_counts { int64_t history, runs, passes, events, pauses, hours, changes; bool by_days; };
 int store_prune(struct store *st, int64_t before, bool dry_run, struct prune_counts *out, struct err *err);
 
 #endif

@@ -1947,6 +1947,21 @@ SELECT count(*) AS n FROM gone
 -- out: n int8
 SELECT count(*) AS n FROM prescient.run_hour WHERE hour_at < :before
 
+-- name: prune_changes
+-- in: before timestamptz
+-- out: n int8
+WITH gone AS (
+    DELETE FROM prescient.change
+     WHERE (changed_at, id) IN (SELECT o.changed_at, o.id FROM prescient.change o WHERE o.changed_at < :before
+                                 ORDER BY o.changed_at LIMIT 2000)
+    RETURNING 1)
+SELECT count(*) AS n FROM gone
+
+-- name: prune_changes_count
+-- in: before timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient.change WHERE changed_at < :before
+
 -- part: pause_may_go
 -- The newest stays: the next slot is the day after it.
 p.ended_at < :before AND p.slot_at < (SELECT max(m.slot_at) FROM prescient.pause m)
@@ -2235,19 +2250,20 @@ SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
                          'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
                          'missed', :missed, 'payload', :payload::json,
                          'concurrency_key', :concurrency_key, 'tenant', :tenant)) s),
-      to_timestamp(:now::bigint)) p
+      to_timestamp(:now::bigint), NULL, NULL) p
 
 -- name: schedule_switch
 -- in: name text?, active text?, why text?, now text?
 -- out: is_changed bool
 -- report: writes
-SELECT prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:now::bigint)) AS is_changed
+SELECT prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:now::bigint),
+                                 NULL) AS is_changed
 
 -- name: schedule_remove
 -- in: name text?, now text?
 -- out: is_removed bool
 -- report: writes
-SELECT prescient.remove_schedule(:name, to_timestamp(:now::bigint)) AS is_removed
+SELECT prescient.remove_schedule(:name, to_timestamp(:now::bigint), NULL, NULL) AS is_removed
 
 -- name: schedule_put_many
 -- :entries: see put_schedules (0009_schedules).
@@ -2261,7 +2277,7 @@ SELECT prescient.put_schedules(:entries::json, to_timestamp(:now::bigint)) AS n
 -- in: names text?, now text?
 -- out: n int8
 -- report: writes
-SELECT count(*) FILTER (WHERE prescient.remove_schedule(w.name, to_timestamp(:now::bigint))) AS n
+SELECT count(*) FILTER (WHERE prescient.remove_schedule(w.name, to_timestamp(:now::bigint), NULL, NULL)) AS n
   FROM (SELECT e.value AS name FROM json_array_elements_text(:names::json) e
          ORDER BY e.value COLLATE "C" OFFSET 0) w
 
@@ -2500,6 +2516,89 @@ SELECT n.entity_name, n.entity_key, n.job_exec, c.outcome,
   FROM chosen n, LATERAL prescient.retry_check(n.entity_name, n.entity_key, n.job_exec,
            coalesce(to_timestamp(:at::bigint), to_timestamp(:now::bigint), clock_timestamp()), n.payload,
            to_timestamp(:now::bigint), n.concurrency_key, n.tenant) c
+
+-- name: change_checks
+-- See the function (0015_requests). A row for each check that was looked at.
+-- in: change text?, checks text?, when_s text?, is_after text?, who text?, reason text?
+-- out: entity_name text, entity_key text, job_exec text?, outcome text, next_check_at int8?
+-- report: writes
+SELECT c.entity AS entity_name, c.key AS entity_key, c.job AS job_exec, c.outcome,
+       date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM prescient.change_checks(:change, :checks::json, :when_s::bigint, coalesce(:is_after::boolean, false),
+                               :who, :reason) c
+
+-- name: change_pause
+-- :change: pause or resume. As the reports of these names, for who may call the functions alone.
+-- in: change text?, job text?, entity text?, schedule text?, tenant text?, reslot text?, who text?,
+-- in: reason text?
+-- out: outcome text
+-- report: writes
+SELECT CASE WHEN :change::text = 'pause'
+            THEN prescient.pause(:job, :entity, :schedule, :reason, :tenant, :who)
+            ELSE prescient.resume(:job, :entity, :schedule, coalesce(:reslot::boolean, false), :tenant,
+                                  :reason, :who) END AS outcome
+
+-- name: change_schedule
+-- :mode: put, set, on, off or remove (0009_schedules). :bias in ten thousandths.
+-- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
+-- in: cron text?, timezone text?, missed text?, payload text?, concurrency_key text?, tenant text?,
+-- in: who text?, reason text?
+-- out: outcome text, next_check_at int8?
+-- report: writes
+SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
+  FROM prescient.change_schedule(
+      :mode, json_build_object('name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
+                               'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
+                               'missed', :missed, 'payload', :payload::json,
+                               'concurrency_key', :concurrency_key, 'tenant', :tenant), :who, :reason) p
+
+-- part: audit_range
+(:since IS NULL OR c.changed_at >= to_timestamp(:since::bigint))
+    AND (:before IS NULL OR c.changed_at < to_timestamp(:before::bigint))
+    AND (:after IS NULL
+         OR (c.changed_at, c.id) < (timestamptz 'epoch'
+                                    + (:after::json ->> 0)::bigint * interval '1 microsecond',
+                                    (:after::json ->> 1)::bigint))
+
+-- part: cursor_of_change
+json_build_array(round(date_part('epoch', c.changed_at) * 1000000)::bigint, c.id)::text
+
+-- name: audit
+-- What was changed, newest first. :looks: how many rows to look at, NULL: all; if that ended it, a
+-- last row without a change has the time of the first that was not looked at, and the cursor of the
+-- last that was.
+-- in: entity text?, key text?, job text?, who text?, change text?, since text?, before text?,
+-- in: most text?, looks text?, after text?
+-- out: changed_at_us int8, change text?, what text?, entity_name text?, entity_key text?,
+-- out: job_exec text?, name text?, who text?, done_by text?, reason text?, before text?,
+-- out: after text?, id int8?, cursor text
+-- report
+WITH found AS MATERIALIZED (
+    SELECT c.* FROM (SELECT * FROM prescient.audit c WHERE {audit_range}
+                      ORDER BY c.changed_at DESC, c.id DESC LIMIT :looks::bigint) c
+     WHERE (:entity IS NULL OR c.entity_name = :entity) AND (:key IS NULL OR c.entity_key = :key)
+       AND (:job IS NULL OR c.job_exec = :job) AND (:who IS NULL OR c.who = :who)
+       AND (:change IS NULL OR c.change = :change)
+     ORDER BY c.changed_at DESC, c.id DESC LIMIT :most::bigint),
+ended AS (
+    SELECT e.next_at, e.cursor
+      FROM (SELECT lead(c.changed_at) OVER (ORDER BY c.changed_at DESC, c.id DESC) AS next_at,
+                   {cursor_of_change} AS cursor
+              FROM (SELECT c.changed_at, c.id FROM prescient.audit c
+                     WHERE {audit_range} AND :looks IS NOT NULL
+                       AND (SELECT count(*) FROM found) < :most::bigint
+                     ORDER BY c.changed_at DESC, c.id DESC OFFSET :looks::bigint - 1 LIMIT 2) c) e
+     WHERE e.next_at IS NOT NULL)
+SELECT round(date_part('epoch', c.changed_at) * 1000000)::bigint AS changed_at_us, c.change, c.what,
+       c.entity_name, c.entity_key, c.job_exec, c.name, c.who, c.done_by, c.reason, c.before::text AS before,
+       c.after::text AS after, c.id, c.cursor
+  FROM (SELECT changed_at, change, what, entity_name, entity_key, job_exec, name, who, done_by, reason,
+               before, after, id, {cursor_of_change} AS cursor
+          FROM found c
+        UNION ALL
+        SELECT next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cursor
+          FROM ended) c
+ ORDER BY c.change IS NULL, c.changed_at DESC, c.id DESC
 
 -- part: whole_days
 -- Yesterday's beginning: all days before it are over, and their indexes were built.
@@ -3898,7 +3997,8 @@ DO $$
 DECLARE
     part text;
 BEGIN
-    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_operator', 'prescient_engine',
+                                'prescient_reader'] LOOP
         CONTINUE WHEN to_regrole(part) IS NOT NULL;
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', part);
@@ -3913,13 +4013,13 @@ END $$
 
 -- part: things
 -- All objects that migrations have made (`made`: their names, from the migrations' text), the
--- rights that the three roles need on them, and the rights given now. Objects are identified by
+-- rights that the four roles need on them, and the rights given now. Objects are identified by
 -- their names: all functions of an API name are the API's, and an object of a later migration is
 -- for engines unless it is listed here. Objects that others have put into the schema are theirs to
 -- grant; with PostgreSQL's default search_path a user named like the schema creates tables in it.
 SELECT 'SCHEMA' AS kind, n.oid::regnamespace::text AS name,
        coalesce(n.nspacl, acldefault('n', n.nspowner)) AS acl, '{USAGE}'::text[] AS of_engine,
-       '{USAGE}'::text[] AS of_enqueuer, '{USAGE}'::text[] AS of_reader
+       '{USAGE}'::text[] AS of_enqueuer, '{USAGE}'::text[] AS of_reader, '{USAGE}'::text[] AS of_operator
   FROM pg_namespace n WHERE n.nspname = 'prescient_schema'
 UNION ALL
 SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f', p.proowner)),
@@ -3938,19 +4038,24 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
                                'events_withheld', 'newest_rows',
                                'refuse_cursor_ahead', 'event_of', 'class_us', 'runs_by', 'pace',
                                'pace_s', 'request_of', 'jobs_noted', 'tokens', 'row_events') THEN '{EXECUTE}'
-           ELSE '{}' END::text[]
+           ELSE '{}' END::text[],
+       CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
+                               'slot_fine_next', 'bucket_of', 'pending', 'schema_state', 'request_of',
+                               'jobs_noted', 'tokens', 'pace', 'pace_s', 'change_checks', 'change_schedule',
+                               'pause', 'resume', 'schedule', 'schedule_set', 'schedule_on', 'schedule_off',
+                               'unschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),
        CASE WHEN c.relkind = 'v' OR c.relname IN ('migration', 'generation') THEN '{SELECT}'
            ELSE '{SELECT,INSERT,UPDATE,DELETE}' END::text[], '{}'::text[],
-       CASE WHEN c.relkind = 'v' THEN '{SELECT}' ELSE '{}' END::text[]
+       CASE WHEN c.relkind = 'v' THEN '{SELECT}' ELSE '{}' END::text[], '{}'::text[]
   FROM pg_class c
  WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind IN ('r', 'p', 'v')
    AND c.relname = ANY ({made} || 'migration'::text)
 UNION ALL
 SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.relowner)), '{USAGE}'::text[],
-       '{}'::text[], '{}'::text[]
+       '{}'::text[], '{}'::text[], '{}'::text[]
   FROM pg_class c WHERE c.relnamespace = 'prescient_schema'::regnamespace AND c.relkind = 'S'
        AND c.relname = ANY ({made})
 
@@ -3961,7 +4066,7 @@ SELECT 'SEQUENCE', c.oid::regclass::text, coalesce(c.relacl, acldefault('s', c.r
 
 -- part: absent_roles
 SELECT string_agg(w.name, ', ' ORDER BY w.name) AS roles
-  FROM unnest('{prescient_enqueuer,prescient_engine,prescient_reader}'::text[]) w (name)
+  FROM unnest('{prescient_enqueuer,prescient_operator,prescient_engine,prescient_reader}'::text[]) w (name)
  WHERE NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = w.name)
 
 -- part: amiss
@@ -3972,8 +4077,10 @@ SELECT 0 AS place, 'open' AS what, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC
 UNION ALL
 SELECT 1, 'missing', format('GRANT %s ON %s %s TO %I', string_agg(u.wanted, ', '), t.kind, t.name, r.rolname)
   FROM ({things}) t
-  JOIN pg_roles r ON r.rolname IN ('prescient_engine', 'prescient_enqueuer', 'prescient_reader'),
+  JOIN pg_roles r ON r.rolname IN ('prescient_engine', 'prescient_enqueuer', 'prescient_reader',
+                                   'prescient_operator'),
        unnest(CASE r.rolname WHEN 'prescient_engine' THEN t.of_engine WHEN 'prescient_reader' THEN t.of_reader
+                             WHEN 'prescient_operator' THEN t.of_operator
                              ELSE t.of_enqueuer END) u (wanted)
  WHERE NOT EXISTS (SELECT FROM aclexplode(t.acl) a WHERE a.grantee = r.oid AND a.privilege_type = u.wanted)
  GROUP BY t.kind, t.name, r.rolname

@@ -107,6 +107,13 @@ void pg_add_way_in(const PGconn *conn, const char *state, char *message, size_t 
              user);
 }
 
+/* The role of a call that needs another one than all others; NULL: that of the options. */
+static const char *role_of_call(const struct pg_store *pg)
+{
+    bool is_report = pg->call && pg->call->op == STORE_REPORT;
+    return is_report ? ((const struct store_report *)pg->call)->role : NULL;
+}
+
 /* What would give the right that was missing, and who may give it. A user who has the role already
  * lacks what the role has lost. */
 static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *conn)
@@ -115,15 +122,16 @@ static void add_grant(const struct pg_store *pg, struct err *err, const PGconn *
     const char *asker = *pg->asker ? pg->asker : PQuser(conn);
     size_t used = strlen(err->text), room = sizeof err->text - used;
     pg_denied_quote(asker, user, sizeof user);
-    if (pg->has_role)
+    const char *other = role_of_call(pg);
+    if (pg->has_role && !other)
         snprintf(err->text + used, room,
                  " (user %s; the role %s has lost this right). As the owner of the schema run: prescient "
                  "init",
                  asker, pg->role);
     else
         snprintf(err->text + used, room,
-                 " (user %s). As a superuser or an admin of that role run: GRANT %s TO %s", asker, pg->role,
-                 user);
+                 " (user %s). As a superuser or an admin of that role run: GRANT %s TO %s", asker,
+                 other ? other : pg->role, user);
 }
 
 bool pg_is_denied(const struct err *err)

@@ -1,6 +1,6 @@
 /* store_pg_prune.c - drops old rows: whole days of history, runs and events through the owner's
- * function (0004_days), the passes of slots and the pauses that are over. Each call is one step and
- * one transaction. */
+ * function (0004_days), the passes of slots, pauses that are over, and others by rows. Each call is
+ * one step and one transaction. */
 #include <stdio.h>
 
 #include "store_pg_ops.h"
@@ -30,6 +30,11 @@ static bool prune_send(struct pg_store *pg, struct store_call *call)
         return pg_send(pg, PG_PRUNE_HOURS_COUNT, &(struct pg_prune_hours_count_in){ .before = p->before });
     if (p->part == PRUNE_HOURS)
         return pg_send(pg, PG_PRUNE_HOURS, &(struct pg_prune_hours_in){ .before = p->before });
+    if (p->part == PRUNE_CHANGES && counts)
+        return pg_send(pg, PG_PRUNE_CHANGES_COUNT,
+                       &(struct pg_prune_changes_count_in){ .before = p->before });
+    if (p->part == PRUNE_CHANGES)
+        return pg_send(pg, PG_PRUNE_CHANGES, &(struct pg_prune_changes_in){ .before = p->before });
     if (p->part == PRUNE_PASSES && counts)
         return pg_send(pg, PG_PRUNE_PASSES_COUNT, &(struct pg_prune_passes_count_in){ .before = p->before });
     if (p->part == PRUNE_PASSES && p->fine)

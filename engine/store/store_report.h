@@ -32,6 +32,8 @@ struct store_report {
     const char *const *params;      /* NULL is SQL NULL */
     int nparams;
     struct arena *arena;            /* the caller's; the rows live there */
+    /* The role that has the rights which it needs; NULL: that of the options. */
+    const char *role;
     bool needs_all;                 /* who may not read all columns is refused, and told the GRANT */
     /* out */
     struct store_rows rows;

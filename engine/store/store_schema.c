@@ -24,7 +24,7 @@ struct kind {
     "-- As the role that is to own the schema, which need not be a superuser:\n"                            \
     "--   psql -v ON_ERROR_STOP=1 -f FILE\n"                                                                \
     "-- It needs CREATE on the database. If it may not create roles, have these created first:\n"           \
-    "-- prescient_enqueuer, prescient_engine, prescient_reader.\n"
+    "-- prescient_enqueuer, prescient_operator, prescient_engine, prescient_reader.\n"
 
 static const struct kind kinds[] = {
     { "postgresql", migrations_pg, ROLES BEGIN_PG,

@@ -1326,6 +1326,197 @@ SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payloa
  WHERE (h.entity_name, h.entity_key, h.job_exec) NOT IN (SELECT * FROM ended_well)
  ORDER BY a.key
 
+-- part: moment_text
+-- As JSON has it everywhere.
+CASE WHEN f.next_check_at >= 221845392000 THEN 'paused'
+     ELSE strftime('%Y-%m-%dT%H:%M:%SZ', f.next_check_at, 'unixepoch') END
+
+-- part: life
+json_object('check_at', {moment_text}, 'check_count', f.check_count, 'failure_count', f.failure_count)
+
+-- name: change_found
+-- The checks of :checks, an array of [entity, key, job, id]; job NULL: all of the row. asked_job is
+-- what was asked. id NULL: none waits. is_same: it is in the life that was seen, if one was. Of a
+-- fresh one nothing has happened yet since it was filed.
+-- in: checks text?
+-- out: entity text, key text, asked_job text?, job text?, id int8?, is_same bool, is_fresh bool?,
+-- out: next_check_at timestamptz?, life text?
+SELECT a.entity, a.key, a.job AS asked_job, coalesce(f.job_exec, a.job) AS job, f.id,
+       coalesce(a.seen = f.id, true) AS is_same,
+       f.first_check_at = f.next_check_at AND f.check_count = 0 AND f.failure_count = 0
+           AND f.again_at IS NULL AND f.deferred_at IS NULL AND f.put_off_at IS NULL AS is_fresh,
+       f.next_check_at, CASE WHEN f.id IS NOT NULL THEN {life} END AS life
+  FROM (SELECT json_extract(w.value, '$[0]') AS entity, json_extract(w.value, '$[1]') AS key,
+               json_extract(w.value, '$[2]') AS job, max(json_extract(w.value, '$[3]')) AS seen
+          FROM json_each(:checks) AS w GROUP BY 1, 2, 3) AS a
+  LEFT JOIN prescient_future_job AS f
+    ON f.bucket = 0 AND f.entity_name = a.entity AND f.entity_key = a.key
+       AND (a.job IS NULL OR f.job_exec = a.job)
+ ORDER BY a.entity, a.key, job
+
+-- name: change_life
+-- in: entity text?, key text?, job text?
+-- out: life text
+SELECT {life} AS life FROM prescient_future_job AS f
+ WHERE f.bucket = 0 AND f.entity_name = :entity AND f.entity_key = :key AND f.job_exec = :job
+
+-- name: change_failed
+-- The failures of :checks, an array of [entity, key, job, id of a row of the history that was
+-- seen]; job NULL: of all jobs of the row. is_failed: it is to be filed again, as by retry_found.
+-- in: checks text?
+-- out: entity text, key text, job text, payload text?, concurrency_key text?, tenant text?,
+-- out: is_failed bool, life text
+WITH asked AS MATERIALIZED (
+    SELECT json_extract(w.value, '$[0]') AS entity, json_extract(w.value, '$[1]') AS key,
+           json_extract(w.value, '$[2]') AS job, coalesce(json_extract(w.value, '$[3]'), 0) AS seen
+      FROM json_each(:checks) AS w
+     WHERE json_extract(w.value, '$[0]') NOT IN ('prescient.event', 'prescient.digest')),
+failure AS MATERIALIZED (
+    SELECT entity_name, entity_key, job_exec, max(id) AS newest, archived_at_us
+      FROM prescient_future_job_history
+     WHERE {failed_history} AND id >= (SELECT min(seen) FROM asked)
+       AND ((entity_name, entity_key, job_exec) IN (SELECT entity, key, job FROM asked)
+            OR (entity_name, entity_key) IN (SELECT entity, key FROM asked WHERE job IS NULL))
+     GROUP BY entity_name, entity_key, job_exec),
+recurring AS MATERIALIZED (
+    SELECT f.entity_name, f.entity_key, f.job_exec, f.newest, f.archived_at_us
+      FROM failure AS f
+      JOIN prescient_future_job AS w ON w.bucket = 0 AND w.entity_name = f.entity_name
+       AND w.entity_key = f.entity_key AND w.job_exec = f.job_exec AND w.terms GLOB 'schedule *'),
+mended AS MATERIALIZED (
+    SELECT f.newest
+      FROM prescient_future_job_history h
+      JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
+          AND f.job_exec = h.job_exec AND f.newest < h.id
+     WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history}
+    UNION
+    SELECT f.newest
+      FROM prescient_future_job_run r
+      JOIN recurring f ON f.entity_key = r.entity_key AND f.entity_name = r.entity_name
+          AND f.job_exec = r.job_exec AND f.archived_at_us < r.recorded_at_us
+     WHERE r.outcome = 'done' AND EXISTS (SELECT 1 FROM recurring))
+SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key,
+       h.tenant, f.newest NOT IN (SELECT m.newest FROM mended AS m) AS is_failed,
+       json_object('outcome', h.outcome, 'ended_at',
+                   strftime('%Y-%m-%dT%H:%M:%SZ', h.ended_at_us / 1000000, 'unixepoch'),
+                   'failure_count', h.failure_count) AS life
+  FROM failure AS f JOIN prescient_future_job_history AS h ON h.id = f.newest
+ ORDER BY f.newest DESC
+
+-- name: note_change
+-- in: clock_us int8, who text?, done_by text?, change text, what text, entity text?, key text?,
+-- in: job text?, name text?, before text?, after text?, reason text?
+INSERT INTO prescient_change (changed_at_us, who, done_by, change, what, entity_name, entity_key, job_exec,
+                              name, before, after, reason)
+VALUES (:clock_us, coalesce(:who, ''), coalesce(:done_by, ''), :change, :what, :entity, :key, :job, :name,
+        :before, :after, nullif(:reason, ''))
+
+-- name: note_schedules_off
+-- Those of a row, or of one job of it, that are on and will be off.
+-- in: clock_us int8, who text?, done_by text?, entity text?, key text?, job text?, reason text?
+INSERT INTO prescient_change (changed_at_us, who, done_by, change, what, entity_name, entity_key, job_exec,
+                              name, before, after, reason)
+SELECT :clock_us, coalesce(:who, ''), coalesce(:done_by, ''), 'schedule-off', 'schedule', entity_name,
+       entity_key, job_exec, name, json_object('is_active', json('true')),
+       json_object('is_active', json('false')), nullif(:reason, '')
+  FROM prescient_schedule
+ WHERE entity_name = :entity AND entity_key = :key AND (:job IS NULL OR job_exec = :job) AND is_active
+ ORDER BY name
+
+-- name: newest_end
+-- out: id int8
+SELECT coalesce(max(id), 0) AS id FROM prescient_future_job_history
+
+-- name: note_ends
+-- in: note text?, behind int8
+UPDATE prescient_future_job_history SET note = :note WHERE id > :behind AND outcome = 'resolved'
+
+-- part: told
+-- A schedule as audit has it.
+json_object('entity', s.entity_name, 'key', s.entity_key, 'job', s.job_exec, 'every_s', s.every_s,
+            'bias', s.bias / 10000.0, 'cron', s.cron, 'timezone', s.timezone, 'missed', s.missed,
+            'is_active', json(CASE WHEN s.is_active THEN 'true' ELSE 'false' END),
+            'concurrency_key', s.concurrency_key, 'tenant', s.tenant)
+
+-- name: schedule_told
+-- in: name text?
+-- out: entity text, key text, job text, told text
+SELECT s.entity_name AS entity, s.entity_key AS key, s.job_exec AS job, {told} AS told
+  FROM prescient_schedule AS s WHERE s.name = :name
+
+-- name: newest_change
+-- out: id int8
+SELECT coalesce(max(id), 0) AS id FROM prescient_change
+
+-- name: note_puts
+-- Of :entries, as for schedules_put: what is there, before they are put.
+-- in: clock_us int8, done_by text?, entries text?
+INSERT INTO prescient_change (changed_at_us, who, done_by, change, what, name, before)
+SELECT :clock_us, '', coalesce(:done_by, ''), 'schedule-put', 'schedule', json_extract(w.value, '$.name'),
+       (SELECT {told} FROM prescient_schedule AS s WHERE s.name = json_extract(w.value, '$.name'))
+  FROM json_each(:entries) AS w
+
+-- name: note_puts_after
+-- in: behind int8
+UPDATE prescient_change
+   SET (entity_name, entity_key, job_exec, after) =
+       (SELECT s.entity_name, s.entity_key, s.job_exec, {told}
+          FROM prescient_schedule AS s WHERE s.name = prescient_change.name)
+ WHERE id > :behind AND change = 'schedule-put'
+
+-- name: drop_puts_kept
+-- in: behind int8, now timestamptz
+DELETE FROM prescient_change
+ WHERE id > :behind AND change = 'schedule-put' AND before IS after
+   AND name NOT IN (SELECT s.name FROM prescient_schedule AS s WHERE s.changed_at_us = :now * 1000000)
+
+-- name: note_removes
+-- in: clock_us int8, done_by text?, names text?
+INSERT INTO prescient_change (changed_at_us, who, done_by, change, what, entity_name, entity_key, job_exec,
+                              name, before)
+SELECT :clock_us, '', coalesce(:done_by, ''), 'schedule-remove', 'schedule', s.entity_name, s.entity_key,
+       s.job_exec, s.name, {told}
+  FROM prescient_schedule AS s WHERE s.name IN (SELECT value FROM json_each(:names)) ORDER BY s.name
+
+-- part: audit_range
+changed_at_us >= coalesce(CAST(:since AS INTEGER) * 1000000, 0)
+           AND changed_at_us < coalesce(CAST(:before AS INTEGER) * 1000000, 9223372036854775807)
+           AND (changed_at_us, id) < (coalesce(json_extract(:after, '$[0]'), 9223372036854775807),
+                                      coalesce(json_extract(:after, '$[1]'), 0))
+
+-- name: audit
+-- See the same block of store_pg.sql.
+-- in: entity text?, key text?, job text?, who text?, change text?, since text?, before text?,
+-- in: most text?, looks text?, after text?
+-- out: changed_at_us timestamptz, change text?, what text?, entity_name text?, entity_key text?,
+-- out: job_exec text?, name text?, who text?, done_by text?, reason text?, before text?,
+-- out: after text?, id int8?, cursor text
+-- report
+WITH found AS MATERIALIZED (
+    SELECT * FROM (SELECT * FROM prescient_audit WHERE {audit_range}
+                    ORDER BY changed_at_us DESC, id DESC LIMIT coalesce(CAST(:looks AS INTEGER), -1))
+     WHERE (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+       AND (:job IS NULL OR job_exec = :job) AND (:who IS NULL OR who = :who)
+       AND (:change IS NULL OR change = :change)
+     LIMIT coalesce(CAST(:most AS INTEGER), -1)),
+ended AS (
+    SELECT lead(changed_at_us) OVER (ORDER BY changed_at_us DESC, id DESC) AS next_at,
+           json_array(changed_at_us, id) AS cursor
+      FROM (SELECT changed_at_us, id FROM prescient_audit
+             WHERE {audit_range} AND :looks IS NOT NULL
+               AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
+             ORDER BY changed_at_us DESC, id DESC
+             LIMIT 2 OFFSET coalesce(CAST(:looks AS INTEGER) - 1, 0)))
+SELECT changed_at_us, change, what, entity_name, entity_key, job_exec, name, who, done_by, reason, before,
+       after, id, cursor
+  FROM (SELECT changed_at_us, change, what, entity_name, entity_key, job_exec, name, who, done_by, reason,
+               before, after, id, json_array(changed_at_us, id) AS cursor
+          FROM found
+        UNION ALL
+        SELECT next_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, cursor
+          FROM ended WHERE next_at IS NOT NULL)
+ ORDER BY change IS NULL, changed_at_us DESC, id DESC
+
 -- name: load_new
 -- in: entity text?, key text?, job text?, slot timestamptz, priority int4, payload text?,
 -- in: concurrency_key text?, tenant text?
@@ -2450,6 +2641,17 @@ DELETE FROM prescient_run_hour
 -- in: before_us timestamptz
 -- out: n int8
 SELECT count(*) AS n FROM prescient_run_hour WHERE hour_at < :before_us / 1000000
+
+-- name: prune_changes
+-- in: before_us timestamptz
+DELETE FROM prescient_change
+ WHERE id IN (SELECT id FROM prescient_change WHERE changed_at_us < :before_us
+               ORDER BY changed_at_us LIMIT 2000)
+
+-- name: prune_changes_count
+-- in: before_us timestamptz
+-- out: n int8
+SELECT count(*) AS n FROM prescient_change WHERE changed_at_us < :before_us
 
 -- name: prune_history_count
 -- in: before_us timestamptz

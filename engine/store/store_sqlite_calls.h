@@ -47,9 +47,44 @@ int sqlite_settle(struct sqlite_store *db, struct store_call *call);
 /* store_sqlite_prune.c */
 int sqlite_prune(struct sqlite_store *db, struct store_call *call);
 
+/* Enqueues one check inside the caller's transaction and reports what happened. `at` NULL: in the
+ * next second. `at` of the answer is the slot in which it will be run, `id` that of the check. */
+enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
+struct sqlite_filed {
+    enum sqlite_filing what;
+    int64_t at, id;
+};
+const char *sqlite_filing_word(enum sqlite_filing what);        /* "new", ... */
+int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *out,
+                   struct err *err);
+
 /* store_sqlite_report.c */
 int sqlite_report(struct sqlite_store *db, struct store_call *call);
 bool sqlite_report_writes(const struct store_report *report);
+
+/* store_sqlite_audit.c */
+struct sqlite_audited {                 /* a row of the audit; what is NULL there may be NULL here */
+    const char *who, *change, *what, *entity, *key, *job, *name, *before, *after, *reason;
+};
+int sqlite_note_change(struct sqlite_store *db, struct arena *a, const struct sqlite_audited *change,
+                       struct err *err);
+/* Who runs this program: a file has no users. */
+const char *sqlite_user(struct arena *a);
+
+/* store_sqlite_pause.c; `who`: for whom, NULL: nobody is known beside the system's user */
+int sqlite_report_pause(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_resume(struct sqlite_store *db, struct store_report *req);
+int sqlite_pause_for(struct sqlite_store *db, struct store_report *req, const char *who);
+int sqlite_resume_for(struct sqlite_store *db, struct store_report *req, const char *who,
+                      const char *reason);
+
+/* store_sqlite_change.c */
+int sqlite_report_change_checks(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_change_pause(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_change_schedule(struct sqlite_store *db, struct store_report *req);
+/* Files again what failed: `wanted` has what failed, its time and the clock. */
+int sqlite_retry_check(struct sqlite_store *db, struct sqlite_enqueue_in *wanted,
+                       struct sqlite_filed *filed, struct err *err);
 
 /* store_sqlite_cursor.c */
 int sqlite_report_cursor_take(struct sqlite_store *db, struct store_report *req);
@@ -66,6 +101,11 @@ int sqlite_report_schedule_put_many(struct sqlite_store *db, struct store_report
 int sqlite_report_schedule_remove_many(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_schedule_remove(struct sqlite_store *db, struct store_report *req);
+int sqlite_schedule_put_for(struct sqlite_store *db, struct store_report *req, const char *who,
+                            const char *reason);
+int sqlite_schedule_switch_for(struct sqlite_store *db, struct store_report *req, const char *who);
+int sqlite_schedule_remove_for(struct sqlite_store *db, struct store_report *req, const char *who,
+                               const char *reason);
 int sqlite_report_whole(struct sqlite_store *db, struct store_report *req);
 
 /* store_sqlite_load.c, store_sqlite_post.c, store_sqlite_schema.c: these block and open their own
@@ -75,17 +115,6 @@ int sqlite_post(struct store *st, const struct post_item *items, int n, const st
 int sqlite_load(struct store *st, const struct load_row *rows, int n, const char *conflict, int64_t now,
                 struct load_counts *out, int *bad, struct err *err);
 int sqlite_migrate(struct store *st, const struct migrate_options *options, struct err *err);
-
-/* Enqueues one check inside the caller's transaction and reports what happened. `at` NULL: in the
- * next second. `at` of the answer is the slot in which it will be run, `id` that of the check. */
-enum sqlite_filing { FILED_NEW, FILED_KEPT, FILED_MOVED, FILED_REPLACED, FILED_OUTCOMES };
-struct sqlite_filed {
-    enum sqlite_filing what;
-    int64_t at, id;
-};
-const char *sqlite_filing_word(enum sqlite_filing what);        /* "new", ... */
-int sqlite_enqueue(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *out,
-                   struct err *err);
 
 /* Whether the lease is still in the file: 0, ERR_FENCED, or another ERR_. */
 int sqlite_check_lease(struct sqlite_store *db, const struct lease *lease, struct err *err);

@@ -21,6 +21,7 @@ PRUNE_FUNCTIONS(prune_events, STATEMENT_PRUNE_EVENTS)
 PRUNE_FUNCTIONS(prune_passes, STATEMENT_PRUNE_PASSES)
 PRUNE_FUNCTIONS(prune_pauses, STATEMENT_PRUNE_PAUSES)
 PRUNE_FUNCTIONS(prune_hours, STATEMENT_PRUNE_HOURS)
+PRUNE_FUNCTIONS(prune_changes, STATEMENT_PRUNE_CHANGES)
 #undef PRUNE_FUNCTIONS
 
 static int64_t mark_unread(struct sqlite_store *db, int64_t before_us, struct err *err)
@@ -47,6 +48,7 @@ static const struct {
     [PRUNE_PASSES] = { drop_prune_passes, count_prune_passes },
     [PRUNE_PAUSES] = { drop_prune_pauses, count_prune_pauses },
     [PRUNE_HOURS] = { drop_prune_hours, count_prune_hours },
+    [PRUNE_CHANGES] = { drop_prune_changes, count_prune_changes },
 };
 
 int sqlite_prune(struct sqlite_store *db, struct store_call *call)

@@ -2,14 +2,11 @@
  * text in, rows of text out. Most are one SELECT of store_sqlite.sql; the table here has those that
  * write, or that need several statements. */
 #include <inttypes.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../rules/digest.h"
-#include "../rules/pause.h"
 #include "../rules/slot.h"
 #include "store_sqlite_calls.h"
 #include "store_sqlite_rows.h"
@@ -162,43 +159,6 @@ enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMN
 /* `found` has the entity, key, job and payload of each check that ended with a failure. */
 enum { FOUND_PAYLOAD = 3, FOUND_CONCURRENCY_KEY = 4, FOUND_TENANT = 5 };
 
-/* The check of a schedule waits for the next occurrence: it starts anew at `at`, so that the next
- * occurrence, which the rule counts from there, is not used up. */
-static bool starts_anew(const struct sqlite_store *db, const struct sqlite_pending_row_out *waits,
-                        const char *at, int64_t now)
-{
-    if (!waits->id || !waits->recurs || waits->has_begun || waits->next_check_at <= now)
-        return false;
-    int64_t slot = slot_for(strtoll(at, NULL, 10), now, db->head.slot_length_s);
-    return waits->finds_first || slot < waits->next_check_at;
-}
-
-static int retry_check(struct sqlite_store *db, struct sqlite_enqueue_in *wanted, struct sqlite_filed *filed,
-                       struct err *err)
-{
-    struct sqlite_pending_row_out waits = { 0 };
-    struct sqlite_pending_row_in key = { .entity = wanted->entity, .key = wanted->key, .job = wanted->job };
-    int64_t rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &waits, &key);
-    if (rc < 0)
-        return (int)rc;
-    if (!starts_anew(db, &waits, wanted->at, wanted->now)) {
-        wanted->conflict = waits.recurs ? "earlier" : "keep";
-        return sqlite_enqueue(db, wanted, filed, err);
-    }
-    rc = sqlite_run(db, err, STATEMENT_RESCHEDULE, &(struct sqlite_reschedule_in){
-        .entity = wanted->entity,
-        .key = wanted->key,
-        .job = wanted->job,
-        .at = wanted->at,
-        .now = wanted->now,
-    });
-    if (rc < 0)
-        return (int)rc;
-    rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &waits, &key);
-    *filed = (struct sqlite_filed){ .what = FILED_MOVED, .at = waits.next_check_at };
-    return rc < 0 ? (int)rc : 0;
-}
-
 static int retry_one(struct sqlite_store *db, const struct store_report *req, const struct store_rows *found,
                      int n, struct gathering *g, struct err *err)
 {
@@ -207,7 +167,7 @@ static int retry_one(struct sqlite_store *db, const struct store_report *req, co
     char at_once[24];
     snprintf(at_once, sizeof at_once, "%" PRId64, now);
     struct sqlite_filed filed;
-    int rc = retry_check(db, &(struct sqlite_enqueue_in){
+    int rc = sqlite_retry_check(db, &(struct sqlite_enqueue_in){
         .entity = f[RETRY_ENTITY],
         .key = f[RETRY_KEY],
         .job = f[RETRY_JOB],
@@ -395,84 +355,18 @@ static int report_deliver_again(struct sqlite_store *db, struct store_report *re
     return filed < 0 ? (int)filed : outcome_row(req, outcome, slot);
 }
 
-/* ---- pauses ---- */
+/* ---- settings of all engines ---- */
 
-/* A file has no users: it is who runs this program. */
-static const char *who(struct arena *a)
-{
-    const struct passwd *user = getpwuid(geteuid());
-    return user ? arena_strdup(a, user->pw_name) : arena_printf(a, "uid %ld", (long)geteuid());
-}
-
-struct thing { const char *what, *name; };
-
-/* Parameters 1 to PAUSE_WHATS are a job, an entity, a schedule and a tenant. One of them is to be
- * paused or resumed. What is known of it goes to *seen. */
-static int paused_thing(struct sqlite_store *db, struct store_report *req, struct thing *thing,
-                        struct sqlite_pause_look_out *seen)
-{
-    int given = 0;
-    for (int i = 0; i < PAUSE_WHATS; i++)
-        if (param(req, i + 1)) {
-            thing->what = pause_what_name((enum pause_what)i);
-            thing->name = param(req, i + 1);
-            given++;
-        }
-    if (given != 1)
-        return err_set(&req->call.err, ERR_INPUT,
-                       "%d of job, entity, schedule and tenant are given, expected one of them", given);
-    return sqlite_ask(db, &req->call.err, STATEMENT_PAUSE_LOOK, seen, &(struct sqlite_pause_look_in){
-        .what = thing->what,
-        .name = thing->name,
-    });
-}
-
-static int outcome_of(struct store_report *req, const char *outcome, const bool *has_checks)
+static int outcome_of(struct store_report *req, const char *outcome)
 {
     struct gathering g = { .arena = req->arena };
-    sqlite_gather_columns(&g, has_checks ? 2 : 1);
+    sqlite_gather_columns(&g, 1);
     if (!g.failed)
         sqlite_gather_name(&g, 0, "outcome", false);
-    if (!g.failed && has_checks)
-        sqlite_gather_name(&g, 1, "has_checks", true);
     const char **row = g.failed ? NULL : sqlite_gather_row(&g);
     if (row)
         sqlite_gather_cell(&g, &row[0], outcome);
-    if (row && has_checks)
-        sqlite_gather_cell(&g, &row[1], *has_checks ? "1" : "0");
     return sqlite_gathered(&g, &req->rows, &req->call.err);
-}
-
-static int report_pause(struct sqlite_store *db, struct store_report *req)
-{
-    struct thing thing = { 0 };
-    struct sqlite_pause_look_out seen = { 0 };
-    int rc = paused_thing(db, req, &thing, &seen);
-    if (rc < 0)
-        return rc;
-    if (seen.is_on)
-        return outcome_of(req, "kept", &seen.has_checks);
-    struct sqlite_pause_in in = {
-        .what = thing.what, .name = thing.name, .reason = param(req, PAUSE_WHATS + 1), .who = who(req->arena)
-    };
-    int64_t made = sqlite_run(db, &req->call.err, STATEMENT_PAUSE, &in);
-    return made < 0 ? (int)made : outcome_of(req, "paused", &seen.has_checks);
-}
-
-static int report_resume(struct sqlite_store *db, struct store_report *req)
-{
-    struct thing thing = { 0 };
-    struct sqlite_pause_look_out seen = { 0 };
-    int rc = paused_thing(db, req, &thing, &seen);
-    if (rc < 0)
-        return rc;
-    if (!seen.is_on)
-        return outcome_of(req, "not_paused", NULL);
-    struct sqlite_resume_in in = {
-        .what = thing.what, .name = thing.name, .reslot = param(req, PAUSE_WHATS + 1), .who = who(req->arena)
-    };
-    int64_t ended = sqlite_run(db, &req->call.err, STATEMENT_RESUME, &in);
-    return ended < 0 ? (int)ended : outcome_of(req, "resumed", NULL);
 }
 
 static int report_concurrency(struct sqlite_store *db, struct store_report *req)
@@ -482,13 +376,13 @@ static int report_concurrency(struct sqlite_store *db, struct store_report *req)
     if (places) {
         int64_t set = sqlite_run(db, err, STATEMENT_CONCURRENCY_SET,
                                  &(struct sqlite_concurrency_set_in){ .pattern = pattern, .places = places });
-        return set < 0 ? (int)set : outcome_of(req, "set", NULL);
+        return set < 0 ? (int)set : outcome_of(req, "set");
     }
     int64_t removed = sqlite_run(db, err, STATEMENT_CONCURRENCY_REMOVE,
                                  &(struct sqlite_concurrency_remove_in){ .pattern = pattern });
     if (removed < 0)
         return (int)removed;
-    return outcome_of(req, removed ? "removed" : "not_found", NULL);
+    return outcome_of(req, removed ? "removed" : "not_found");
 }
 
 static int report_set_pace(struct sqlite_store *db, struct store_report *req)
@@ -506,7 +400,7 @@ static const struct {
 } specials[] = {
     { "enqueue", report_enqueue, true },       { "enqueue_now", report_enqueue_now, true },
     { "resolve", report_resolve, true },       { "pull_forward", report_pull_forward, true },
-    { "pause", report_pause, true },           { "resume", report_resume, true },
+    { "pause", sqlite_report_pause, true },    { "resume", sqlite_report_resume, true },
     { "concurrency", report_concurrency, true }, { "set_pace", report_set_pace, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
     { "deliver_again", report_deliver_again, true },
@@ -518,6 +412,9 @@ static const struct {
     { "schedule_remove_many", sqlite_report_schedule_remove_many, true },
     { "schedule_switch", sqlite_report_schedule_switch, true },
     { "schedule_remove", sqlite_report_schedule_remove, true },
+    { "change_checks", sqlite_report_change_checks, true },
+    { "change_pause", sqlite_report_change_pause, true },
+    { "change_schedule", sqlite_report_change_schedule, true },
     { "doctor", sqlite_report_doctor, false }, { "whole", sqlite_report_whole, false },
 };
 

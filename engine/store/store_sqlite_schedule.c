@@ -55,6 +55,37 @@ static int refuse_missing(struct store_report *req, const char *name)
     return err_set(&req->call.err, ERR_INPUT, "there is no schedule '%s'", name);
 }
 
+/* The schedule as the audit has it, in the report's arena; all NULL: it is not there. */
+static int told(struct sqlite_store *db, struct store_report *req, const char *name,
+                struct sqlite_schedule_told_out *out)
+{
+    sqlite3_stmt *row = NULL;
+    *out = (struct sqlite_schedule_told_out){ 0 };
+    int rc = sqlite_query(db, &req->call.err, &row, STATEMENT_SCHEDULE_TOLD,
+                          &(struct sqlite_schedule_told_in){ .name = name });
+    if (rc <= 0)
+        return rc;
+    rc = sqlite_columns(row, STATEMENT_SCHEDULE_TOLD, out);
+    *out = (struct sqlite_schedule_told_out){
+        .entity = arena_strdup(req->arena, out->entity), .key = arena_strdup(req->arena, out->key),
+        .job = arena_strdup(req->arena, out->job), .told = arena_strdup(req->arena, out->told),
+    };
+    sqlite_done(row);
+    bool is_whole = out->entity && out->key && out->job && out->told;
+    return rc < 0 || is_whole ? rc : err_set(&req->call.err, ERR_NOMEM, "out of memory");
+}
+
+static int note(struct sqlite_store *db, struct store_report *req, const char *name,
+                const struct sqlite_schedule_told_out *is, struct sqlite_audited change)
+{
+    change.what = "schedule";
+    change.name = name;
+    change.entity = is->entity;
+    change.key = is->key;
+    change.job = is->job;
+    return sqlite_note_change(db, req->arena, &change, &req->call.err);
+}
+
 static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool sets)
 {
     struct sqlite_schedule_put_in in = {
@@ -92,10 +123,23 @@ static int64_t write_put(struct sqlite_store *db, struct store_report *req, bool
     return sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_PUT, &in);
 }
 
-int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req)
+/* What it was is told by `old`, whose texts are NULL if it was not there. */
+static int note_put(struct sqlite_store *db, struct store_report *req, const char *name,
+                    const struct sqlite_schedule_told_out *old, const char *who, const char *reason)
+{
+    struct sqlite_schedule_told_out is;
+    int rc = told(db, req, name, &is);
+    struct sqlite_audited in = { .change = "schedule-put", .who = who, .reason = reason,
+                                        .before = old->told, .after = is.told };
+    return rc < 0 ? rc : note(db, req, name, &is, in);
+}
+
+int sqlite_schedule_put_for(struct sqlite_store *db, struct store_report *req, const char *who,
+                            const char *reason)
 {
     static const char *const names[2] = { "outcome", "next_check_at" };
     struct sqlite_schedule_state_out old = { 0 }, new = { 0 };
+    struct sqlite_schedule_told_out was = { 0 };
     const char *given = param(req, 1), *mode = given ? given : "", *name = param(req, 2);
     int was_there = state_of(db, req, name, &old);
     if (was_there < 0)
@@ -104,7 +148,9 @@ int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req
         return err_set(&req->call.err, ERR_INPUT, "there is a schedule '%s' already", name);
     if (!was_there && !strcmp(mode, "set"))
         return refuse_missing(req, name);
-    int rc = (int)write_put(db, req, !strcmp(mode, "set"));
+    int rc = told(db, req, name, &was);
+    if (rc >= 0)
+        rc = (int)write_put(db, req, !strcmp(mode, "set"));
     if (rc < 0)
         return rc;
     rc = state_of(db, req, name, &new);
@@ -112,14 +158,22 @@ int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req
         return rc;
     if (!rc)
         return refuse_missing(req, name);
+    if (was_there && !strcmp(old.rule, new.rule))
+        return one_row(req, names, "kept", 0);
+    rc = note_put(db, req, name, &was, who, reason);
+    if (rc < 0)
+        return rc;
     if (!was_there)
         return one_row(req, names, "new", new.next_check_at);
-    if (!strcmp(old.rule, new.rule))
-        return one_row(req, names, "kept", 0);
     return one_row(req, names, "changed", new.is_active ? new.next_check_at : 0);
 }
 
-int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *req)
+int sqlite_report_schedule_put(struct sqlite_store *db, struct store_report *req)
+{
+    return sqlite_schedule_put_for(db, req, NULL, NULL);
+}
+
+int sqlite_schedule_switch_for(struct sqlite_store *db, struct store_report *req, const char *who)
 {
     static const char *const names[2] = { "is_changed", NULL };
     struct sqlite_schedule_state_out old = { 0 };
@@ -136,21 +190,71 @@ int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *
         .why = param(req, 3),
         .now = now_param(db, req, 4),
     };
+    static const char *const words[] = { "schedule-off", "schedule-on" };
+    static const char *const active_is[] = { "{\"is_active\":false}", "{\"is_active\":true}" };
+    struct sqlite_schedule_told_out is;
     rc = (int)sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_SWITCH, &in);
+    if (rc >= 0)
+        rc = told(db, req, name, &is);
+    if (rc >= 0)
+        rc = note(db, req, name, &is, (struct sqlite_audited){
+            .change = words[is_on],
+            .before = active_is[!is_on],
+            .after = active_is[is_on],
+            .who = who,
+            .reason = in.why,
+        });
     return rc < 0 ? rc : one_row(req, names, NULL, 1);
+}
+
+int sqlite_report_schedule_switch(struct sqlite_store *db, struct store_report *req)
+{
+    return sqlite_schedule_switch_for(db, req, NULL);
+}
+
+int sqlite_schedule_remove_for(struct sqlite_store *db, struct store_report *req, const char *who,
+                               const char *reason)
+{
+    static const char *const names[2] = { "is_removed", NULL };
+    struct sqlite_schedule_told_out old;
+    const char *name = param(req, 1);
+    int rc = told(db, req, name, &old);
+    if (rc < 0)
+        return rc;
+    rc = (int)sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_REMOVE,
+                         &(struct sqlite_schedule_remove_in){ .name = name });
+    if (rc >= 0 && old.told)
+        rc = note(db, req, name, &old, (struct sqlite_audited){
+            .change = "schedule-remove", .who = who, .reason = reason, .before = old.told,
+        });
+    return rc < 0 ? rc : one_row(req, names, NULL, old.told != NULL);
 }
 
 int sqlite_report_schedule_remove(struct sqlite_store *db, struct store_report *req)
 {
-    static const char *const names[2] = { "is_removed", NULL };
-    struct sqlite_schedule_state_out old = { 0 };
-    const char *name = param(req, 1);
-    int was_there = state_of(db, req, name, &old);
-    if (was_there < 0)
-        return was_there;
-    int rc = (int)sqlite_run(db, &req->call.err, STATEMENT_SCHEDULE_REMOVE,
-                             &(struct sqlite_schedule_remove_in){ .name = name });
-    return rc < 0 ? rc : one_row(req, names, NULL, was_there);
+    return sqlite_schedule_remove_for(db, req, NULL, NULL);
+}
+
+/* Each that will be put has a row with what it was; those that have not changed lose it again. */
+static int64_t note_many(struct sqlite_store *db, struct store_report *req, const char *entries)
+{
+    return sqlite_run(db, &req->call.err, STATEMENT_NOTE_PUTS, &(struct sqlite_note_puts_in){
+        .clock_us = sqlite_clock_us(db),
+        .done_by = sqlite_user(req->arena),
+        .entries = entries,
+    });
+}
+
+static int64_t note_what_became(struct sqlite_store *db, struct store_report *req, int64_t behind,
+                                int64_t now)
+{
+    struct err *err = &req->call.err;
+    int64_t rc = sqlite_run(db, err, STATEMENT_NOTE_PUTS_AFTER,
+                            &(struct sqlite_note_puts_after_in){ .behind = behind });
+    return rc < 0 ? rc : sqlite_run(db, err, STATEMENT_DROP_PUTS_KEPT, &(struct sqlite_drop_puts_kept_in){
+        .behind = behind,
+        .now = now,
+    });
 }
 
 int sqlite_report_schedule_put_many(struct sqlite_store *db, struct store_report *req)
@@ -158,23 +262,35 @@ int sqlite_report_schedule_put_many(struct sqlite_store *db, struct store_report
     static const char *const names[2] = { "n", NULL };
     const char *entries = param(req, 1);
     int64_t now = now_param(db, req, 2);
-    int64_t rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_END_GIVEN_UP,
-                            &(struct sqlite_schedules_end_given_up_in){ .entries = entries, .now = now });
+    struct sqlite_newest_change_out newest = { 0 };
+    int64_t rc = sqlite_ask(db, &req->call.err, STATEMENT_NEWEST_CHANGE, &newest, NULL);
+    if (rc >= 0)
+        rc = note_many(db, req, entries);
+    if (rc >= 0)
+        rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_END_GIVEN_UP,
+                        &(struct sqlite_schedules_end_given_up_in){ .entries = entries, .now = now });
     if (rc < 0)
         return (int)rc;
     rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_GIVE_UP,
                     &(struct sqlite_schedules_give_up_in){ .entries = entries });
     if (rc < 0)
         return (int)rc;
-    rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_PUT,
-                    &(struct sqlite_schedules_put_in){ .entries = entries, .now = now });
-    return rc < 0 ? (int)rc : one_row(req, names, NULL, rc);
+    int64_t put = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_PUT,
+                             &(struct sqlite_schedules_put_in){ .entries = entries, .now = now });
+    rc = put < 0 ? put : note_what_became(db, req, newest.id, now);
+    return rc < 0 ? (int)rc : one_row(req, names, NULL, put);
 }
 
 int sqlite_report_schedule_remove_many(struct sqlite_store *db, struct store_report *req)
 {
     static const char *const names[2] = { "n", NULL };
-    int64_t rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_REMOVE,
-                            &(struct sqlite_schedules_remove_in){ .names = param(req, 1) });
+    int64_t rc = sqlite_run(db, &req->call.err, STATEMENT_NOTE_REMOVES, &(struct sqlite_note_removes_in){
+        .clock_us = sqlite_clock_us(db),
+        .done_by = sqlite_user(req->arena),
+        .names = param(req, 1),
+    });
+    if (rc >= 0)
+        rc = sqlite_run(db, &req->call.err, STATEMENT_SCHEDULES_REMOVE,
+                        &(struct sqlite_schedules_remove_in){ .names = param(req, 1) });
     return rc < 0 ? (int)rc : one_row(req, names, NULL, rc);
 }

@@ -16,6 +16,7 @@
 --   tally               -                write now and then             view tallies
 --   request             -                prescient serve                -
 --   token               -                prescient token                prescient token list
+--   change              write            commands and serve write       view audit
 --   setting, generation, slot_load, engine_seen, run_note: notes of engines and of init
 --
 -- No application touches a table: it calls the functions of 0006_enqueue, 0009_schedules,
@@ -35,7 +36,8 @@ DO $$
 DECLARE
     part text;
 BEGIN
-    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_engine', 'prescient_reader'] LOOP
+    FOREACH part IN ARRAY ARRAY['prescient_enqueuer', 'prescient_operator', 'prescient_engine',
+                                'prescient_reader'] LOOP
         CONTINUE WHEN pg_catalog.to_regrole(part) IS NOT NULL;
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', part);
@@ -733,6 +735,46 @@ CREATE TABLE prescient.token (
     CONSTRAINT token_digits CHECK (hash ~ '^[0-9a-f]{64}$' AND session_key ~ '^[0-9a-f]{64}$')
 );
 COMMENT ON TABLE prescient.token IS 'Who may ask over HTTP: names, roles and digests of tokens.';
+
+-- What people and programs have changed, beside what runs by itself. Payloads are not in it.
+CREATE SEQUENCE prescient.change_id_seq AS bigint;
+CREATE TABLE prescient.change (
+    -- In the order of writing.
+    id bigint NOT NULL DEFAULT nextval('prescient.change_id_seq'),
+    -- When, by the real clock.
+    changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- For whom: what the program that did it knows of its own user, as the name of a token of the
+    -- HTTP API. Empty: nobody is known.
+    who text NOT NULL DEFAULT '',
+    -- The user of that session.
+    done_by text NOT NULL DEFAULT session_user,
+    -- What was done.
+    change text NOT NULL,
+    -- To what: check, job, entity, tenant or schedule.
+    what text NOT NULL,
+    -- Of a check, and of a schedule: the row that it is about. Of an entity: its name.
+    entity_name text,
+    -- Which row of it.
+    entity_key text,
+    -- The job of the check, or the job that is meant.
+    job_exec text,
+    -- Of a tenant or a schedule; NULL: the columns before say all.
+    name text,
+    -- What it was like, as far as it was changed; NULL: it was not there.
+    before json,
+    -- What it is like now; NULL: it is not there any more.
+    after json,
+    -- At most 4096 bytes; NULL: nobody said why.
+    reason text,
+    PRIMARY KEY (changed_at, id),
+    CONSTRAINT change_change CHECK (change IN ('resolve', 'cancel', 'reschedule', 'run-now', 'retry', 'pause',
+                                               'resume', 'schedule-put', 'schedule-on', 'schedule-off',
+                                               'schedule-remove')),
+    CONSTRAINT change_what CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule'))
+);
+ALTER SEQUENCE prescient.change_id_seq OWNED BY prescient.change.id;
+COMMENT ON TABLE prescient.change IS
+    'Changes by hand, over HTTP and by commands: who changed what, when, why. Kept as long as the history.';
 
 INSERT INTO prescient.setting VALUES
     ('slot_length_s', '900'),

@@ -334,9 +334,9 @@ END $$;
 
 -- ---- the end, and a new life --------------------------------------------------------------------
 
--- Deletes what waits for a row, of one job or of all (NULL), and archives it. How many checks that
--- were, and whether any of them had a rule.
-CREATE FUNCTION prescient.end_checks_of_row(entity text, key text, job text, at timestamptz,
+-- Deletes what waits for a row, of one job or of all (NULL), and archives it, with a note if one is
+-- given. How many checks that were, and whether any of them had a rule.
+CREATE FUNCTION prescient.end_checks_of_row(entity text, key text, job text, at timestamptz, words text,
                                             OUT ended bigint, OUT had_rule boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -350,10 +350,10 @@ BEGIN
     archived AS (
         INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, check_count,
                                                   failure_count, run_count, entity_name, entity_key, job_exec,
-                                                  outcome, first_run_at, total_run_us, tenant)
+                                                  outcome, first_run_at, total_run_us, tenant, note)
         SELECT clock, coalesce(at, clock), g.next_check_at, g.first_check_at, g.check_count, g.failure_count,
                coalesce(g.run_count, 0), g.entity_name, g.entity_key, g.job_exec, 'resolved', g.first_run_at,
-               g.total_run_us, g.tenant
+               g.total_run_us, g.tenant, words
           FROM gone g)
     SELECT count(*), coalesce(bool_or(g.terms IS NOT NULL), false) INTO ended, had_rule FROM gone g;
 END $$;
@@ -362,7 +362,7 @@ END $$;
 CREATE FUNCTION prescient.end_checks(entity text, key text, job text, at timestamptz) RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN (prescient.end_checks_of_row(entity, key, job, at)).ended;
+    RETURN (prescient.end_checks_of_row(entity, key, job, at, NULL)).ended;
 END $$;
 
 -- Who ends the check of a digest, or moves it, decides for its listener: an application does not.
@@ -405,8 +405,9 @@ END $$;
 -- too: it may be being switched on. A schedule whose maker has not committed cannot be seen, and so
 -- not be locked. If it took over a check that waited, that one is waited for and ended, and has a
 -- rule; then the schedule is searched for again. Only there is a schedule locked behind its check:
--- to keep the order, each resolve would need a savepoint.
-CREATE FUNCTION prescient.resolve_at(entity text, key text, job text, at timestamptz) RETURNS bigint
+-- to keep the order, each resolve would need a savepoint. `words`: a note for the history.
+CREATE FUNCTION prescient.resolve_noted(entity text, key text, job text, at timestamptz, words text)
+    RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     n bigint := 0;
@@ -436,13 +437,20 @@ BEGIN
              WHERE s.entity_name = entity AND s.entity_key = key AND (job IS NULL OR s.job_exec = job)
                AND s.is_active;
         END IF;
-        SELECT e.ended, e.had_rule INTO this FROM prescient.end_checks_of_row(entity, key, job, at) e;
+        SELECT e.ended, e.had_rule INTO this FROM prescient.end_checks_of_row(entity, key, job, at, words) e;
         n := n + this.ended;
         -- if there was none, it may have been ended and enqueued anew while we waited for its lock
         EXIT WHEN NOT this.had_rule AND (n > 0 OR had_looked);
         had_looked := true;
     END LOOP;
     RETURN n;
+END $$;
+
+-- The same without a note.
+CREATE FUNCTION prescient.resolve_at(entity text, key text, job text, at timestamptz) RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN prescient.resolve_noted(entity, key, job, at, NULL);
 END $$;
 
 -- Why a resolve that ended nothing may be a mistake; NULL: it is none. A name that nothing waits

@@ -485,10 +485,30 @@ END $$;
 
 -- ---- edits --------------------------------------------------------------------------------------
 
+-- A schedule as audit has it; NULL: it is not there.
+CREATE FUNCTION prescient.rule_of(s prescient.schedule) RETURNS json
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN s.name IS NOT NULL THEN json_build_object(
+        'entity', s.entity_name, 'key', s.entity_key, 'job', s.job_exec, 'every_s', s.every_s,
+        'bias', (s.bias / 10000.0)::numeric(5, 4), 'cron', s.cron, 'timezone', s.timezone, 'missed', s.missed,
+        'is_active', s.is_active, 'concurrency_key', s.concurrency_key, 'tenant', s.tenant) END $$;
+
+-- Each edit leaves a row in audit.
+CREATE FUNCTION prescient.note_schedule(change text, old prescient.schedule, new prescient.schedule, who text,
+                                        reason text) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM prescient.note_change(change, 'schedule', coalesce(new.entity_name, old.entity_name),
+                                  coalesce(new.entity_key, old.entity_key),
+                                  coalesce(new.job_exec, old.job_exec), coalesce(new.name, old.name),
+                                  prescient.rule_of(old), prescient.rule_of(new), who, reason);
+END $$;
+
 -- `mode`: add (it is new), set (it is there, and NULL leaves what it has), put (either; NULL is the
 -- default). The outcome: new, changed or kept. If a schedule becomes one of another check, its old
 -- check is ended.
 CREATE FUNCTION prescient.put_schedule(mode text, wanted prescient.schedule, at timestamptz,
+                                       who text, reason text,
                                        OUT outcome text, OUT filed_at timestamptz)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -516,6 +536,7 @@ BEGIN
         IF FOUND THEN
             outcome := 'new';
             filed_at := prescient.file_scheduled(new, at);
+            PERFORM prescient.note_schedule('schedule-put', NULL, new, who, reason);
             RETURN;
         END IF;
         PERFORM prescient.refuse_same_check(wanted);
@@ -560,6 +581,7 @@ BEGIN
         RETURN;
     END IF;
     outcome := 'changed';
+    PERFORM prescient.note_schedule('schedule-put', old, new, who, reason);
     UPDATE prescient.schedule s SET changed_at = stamp, changed_by = session_user WHERE s.name = wanted.name;
     IF (new.entity_name, new.entity_key, new.job_exec) <> (old.entity_name, old.entity_key, old.job_exec) THEN
         PERFORM prescient.end_checks(old.entity_name, old.entity_key, old.job_exec, at);
@@ -615,6 +637,9 @@ BEGIN
     SELECT array_agg(i.one) INTO made FROM inserted i;
     made := coalesce(made, '{}');
     PERFORM prescient.file_all_scheduled(made, at);
+    INSERT INTO prescient.change (change, what, entity_name, entity_key, job_exec, name, after)
+    SELECT 'schedule-put', 'schedule', m.entity_name, m.entity_key, m.job_exec, m.name, prescient.rule_of(m)
+      FROM unnest(made) m;
     RETURN ARRAY(SELECT m.name FROM unnest(made) m);
 END $$;
 
@@ -643,7 +668,7 @@ BEGIN
         SELECT w.* FROM json_populate_recordset(NULL::prescient.schedule, wanted) w
          WHERE (w.name = ANY (made)) IS NOT TRUE ORDER BY w.name COLLATE "C" LOOP
         s.payload := (s.payload #>> '{}')::json;
-        IF (prescient.put_schedule('put', s, at)).outcome <> 'kept' THEN
+        IF (prescient.put_schedule('put', s, at, NULL, NULL)).outcome <> 'kept' THEN
             n := n + 1;
         END IF;
     END LOOP;
@@ -651,7 +676,7 @@ BEGIN
 END $$;
 
 -- Off: its check is ended. On: it is filed, and the rule holds from now on. False: it was so.
-CREATE FUNCTION prescient.switch_schedule(name text, active boolean, why text, at timestamptz)
+CREATE FUNCTION prescient.switch_schedule(name text, active boolean, why text, at timestamptz, who text)
     RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -675,6 +700,10 @@ BEGIN
        SET is_active = active, switched_at = coalesce(at, clock_timestamp()), switched_by = session_user,
            switched_why = why
      WHERE t.name = wanted;
+    PERFORM prescient.note_change(CASE WHEN active THEN 'schedule-on' ELSE 'schedule-off' END, 'schedule',
+                                  s.entity_name, s.entity_key, s.job_exec, s.name,
+                                  json_build_object('is_active', NOT active),
+                                  json_build_object('is_active', active), who, why);
     IF active THEN
         PERFORM prescient.file_scheduled(s, at);
     ELSE
@@ -684,7 +713,7 @@ BEGIN
 END $$;
 
 -- Deletes the schedule, then ends its check, in that order of locks. False: there is none.
-CREATE FUNCTION prescient.remove_schedule(name text, at timestamptz) RETURNS boolean
+CREATE FUNCTION prescient.remove_schedule(name text, at timestamptz, who text, reason text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
     wanted CONSTANT text := name;
@@ -695,6 +724,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
+    PERFORM prescient.note_schedule('schedule-remove', s, NULL, who, reason);
     PERFORM prescient.resolve_at(s.entity_name, s.entity_key, s.job_exec, at);
     RETURN true;
 END $$;
@@ -780,7 +810,7 @@ BEGIN
     wanted.payload := prescient.document_of(payload::text);
     wanted.concurrency_key := concurrency_key;
     wanted.tenant := tenant;
-    outcome := (prescient.put_schedule('put', wanted, prescient.tests_at())).outcome;
+    outcome := (prescient.put_schedule('put', wanted, prescient.tests_at(), NULL, NULL)).outcome;
     PERFORM prescient.tell_becomes(name);
     RETURN outcome;
 END $$;
@@ -816,7 +846,7 @@ BEGIN
     wanted.payload := prescient.document_of(payload::text);
     wanted.concurrency_key := concurrency_key;
     wanted.tenant := tenant;
-    outcome := (prescient.put_schedule('set', wanted, prescient.tests_at())).outcome;
+    outcome := (prescient.put_schedule('set', wanted, prescient.tests_at(), NULL, NULL)).outcome;
     IF every IS NOT NULL OR bias IS NOT NULL THEN
         PERFORM prescient.tell_becomes(name);
     END IF;
@@ -829,7 +859,7 @@ COMMENT ON FUNCTION prescient.schedule_set(text, interval, text, text, text, num
 CREATE FUNCTION prescient.schedule_on(name text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN prescient.switch_schedule(name COLLATE "default", true, NULL, prescient.tests_at());
+    RETURN prescient.switch_schedule(name COLLATE "default", true, NULL, prescient.tests_at(), NULL);
 END $$;
 COMMENT ON FUNCTION prescient.schedule_on(text) IS
     'Switches a schedule on: its rule holds from now on. False: it was on.';
@@ -837,7 +867,7 @@ COMMENT ON FUNCTION prescient.schedule_on(text) IS
 CREATE FUNCTION prescient.schedule_off(name text, why text DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN prescient.switch_schedule(name COLLATE "default", false, why, prescient.tests_at());
+    RETURN prescient.switch_schedule(name COLLATE "default", false, why, prescient.tests_at(), NULL);
 END $$;
 COMMENT ON FUNCTION prescient.schedule_off(text, text) IS
     'Switches a schedule off and ends its check; who, when and why are kept. False: it was off.';
@@ -845,10 +875,46 @@ COMMENT ON FUNCTION prescient.schedule_off(text, text) IS
 CREATE FUNCTION prescient.unschedule(name text) RETURNS boolean
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN prescient.remove_schedule(name COLLATE "default", prescient.tests_at());
+    RETURN prescient.remove_schedule(name COLLATE "default", prescient.tests_at(), NULL, NULL);
 END $$;
 COMMENT ON FUNCTION prescient.unschedule(text) IS
     'Removes a schedule and ends its check. False: there was none of that name.';
+
+-- What is asked for over HTTP. mode: put or set, as for put_schedule, on, off or remove; wanted: an
+-- object whose members are columns of prescient.schedule. The outcome: new, changed, kept; removed
+-- or not_found.
+CREATE FUNCTION prescient.change_schedule(mode text, wanted json, who text DEFAULT NULL,
+                                          reason text DEFAULT NULL, OUT outcome text,
+                                          OUT filed_at timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    s prescient.schedule := json_populate_record(NULL::prescient.schedule, wanted);
+BEGIN
+    IF mode = 'remove' THEN
+        outcome := CASE WHEN prescient.remove_schedule(s.name, prescient.tests_at(), who COLLATE "default",
+                                                       reason COLLATE "default")
+                        THEN 'removed' ELSE 'not_found' END;
+        RETURN;
+    END IF;
+    IF mode IN ('set', 'on', 'off')
+       AND NOT EXISTS (SELECT FROM prescient.schedule t WHERE t.name = s.name) THEN
+        outcome := 'not_found';
+        RETURN;
+    END IF;
+    IF mode IN ('on', 'off') THEN
+        outcome := CASE WHEN prescient.switch_schedule(s.name, mode = 'on', reason COLLATE "default",
+                                                       prescient.tests_at(), who COLLATE "default")
+                        THEN 'changed' ELSE 'kept' END;
+        RETURN;
+    END IF;
+    s.payload := prescient.document_of(s.payload::text);
+    SELECT p.outcome, p.filed_at INTO outcome, filed_at
+      FROM prescient.put_schedule(mode COLLATE "default", s, prescient.tests_at(), who COLLATE "default",
+                                  reason COLLATE "default") p;
+END $$;
+COMMENT ON FUNCTION prescient.change_schedule(text, json, text, text) IS
+    'Makes, changes, switches or removes a schedule for somebody: put, set, on, off or remove. It leaves a '
+    'row in audit.';
 
 -- ---- for readers --------------------------------------------------------------------------------
 

@@ -64,11 +64,29 @@ BEGIN
     RETURN slot;
 END $$;
 
+-- Who has done it, for those who read it: for whom, if that is known, and the user of the session.
+CREATE FUNCTION prescient.pauser(who text) RETURNS text
+LANGUAGE sql STABLE AS $$
+    SELECT CASE WHEN who <> '' THEN format('%s (%s)', left(who, 100), session_user)
+                ELSE session_user::text END $$;
+
+-- Either leaves a row in audit.
+CREATE FUNCTION prescient.note_pausing(change text, what text, name text, who text, reason text)
+    RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM prescient.note_change(change, what, CASE what WHEN 'entity' THEN name END, NULL,
+                                  CASE what WHEN 'job' THEN name END,
+                                  CASE WHEN what IN ('tenant', 'schedule') THEN name END,
+                                  json_build_object('is_paused', change = 'resume'),
+                                  json_build_object('is_paused', change = 'pause'), who, reason);
+END $$;
+
 -- Who pauses or resumes waits until all others have committed who do: they write one number. No
--- engine waits for them.
+-- engine waits for them. who: for whom, beside the user of the session.
 CREATE FUNCTION prescient.pause(job text DEFAULT NULL, entity text DEFAULT NULL,
                                 schedule text DEFAULT NULL, reason text DEFAULT NULL,
-                                tenant text DEFAULT NULL) RETURNS text
+                                tenant text DEFAULT NULL, who text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     this record := prescient.require_pause(job COLLATE "default", entity, schedule, tenant);
@@ -88,28 +106,37 @@ BEGIN
     END IF;
     INSERT INTO prescient.pause (slot_at, what, name, reason, paused_at, paused_by)
     VALUES (prescient.pause_slot(), this.what, this.name, nullif(reason COLLATE "C", ''), clock_timestamp(),
-            session_user);
+            prescient.pauser(who COLLATE "default"));
+    PERFORM prescient.note_pausing('pause', this.what, this.name, who COLLATE "default",
+                                   reason COLLATE "default");
     RETURN 'paused';
 END $$;
-COMMENT ON FUNCTION prescient.pause(text, text, text, text, text) IS
+COMMENT ON FUNCTION prescient.pause(text, text, text, text, text, text) IS
     'Lets the checks of a job, an entity, a schedule or a tenant wait until they are resumed. Returns '
     'paused, or kept when they were paused already.';
 
 -- Its checks are moved by engines, a page at a time, and not by this call.
 CREATE FUNCTION prescient.resume(job text DEFAULT NULL, entity text DEFAULT NULL,
                                  schedule text DEFAULT NULL, reslot boolean DEFAULT false,
-                                 tenant text DEFAULT NULL) RETURNS text
+                                 tenant text DEFAULT NULL, reason text DEFAULT NULL,
+                                 who text DEFAULT NULL) RETURNS text
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     this record := prescient.require_pause(job COLLATE "default", entity, schedule, tenant);
 BEGIN
     PERFORM prescient.note_pause_change();
     UPDATE prescient.pause p
-       SET resumed_at = clock_timestamp(), resumed_by = session_user, is_reslotted = coalesce(reslot, false)
+       SET resumed_at = clock_timestamp(), resumed_by = prescient.pauser(who COLLATE "default"),
+           is_reslotted = coalesce(reslot, false)
      WHERE p.what = this.what AND p.name = this.name AND p.resumed_at IS NULL;
-    RETURN CASE WHEN FOUND THEN 'resumed' ELSE 'not_paused' END;
+    IF NOT FOUND THEN
+        RETURN 'not_paused';
+    END IF;
+    PERFORM prescient.note_pausing('resume', this.what, this.name, who COLLATE "default",
+                                   reason COLLATE "default");
+    RETURN 'resumed';
 END $$;
-COMMENT ON FUNCTION prescient.resume(text, text, text, boolean, text) IS
+COMMENT ON FUNCTION prescient.resume(text, text, text, boolean, text, text, text) IS
     'Ends a pause: engines spread its checks over the seconds of the next slot, or with reslot file all '
     'of them under that slot. Returns resumed, or not_paused.';
 

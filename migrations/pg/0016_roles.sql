@@ -1,5 +1,6 @@
 -- 0016_roles - who may do what: prescient_enqueuer calls the functions of applications and sees no
--- table, prescient_engine runs checks, prescient_reader reads the views.
+-- table, nor does prescient_operator, who changes what is there; prescient_engine runs checks,
+-- prescient_reader reads the views.
 --
 -- 0001_tables has made the roles, or there are none. init and migrate repair these rights each time
 -- (`things` in store_pg.sql has them, too; a test finds what is missing here).
@@ -11,7 +12,8 @@ REVOKE ALL ON prescient.setting, prescient.future_job, prescient.future_job_hist
     prescient.future_job_run, prescient.event, prescient.slot_pass, prescient.slot_lease,
     prescient.generation, prescient.schedule, prescient.pause, prescient.cursor, prescient.engine_seen,
     prescient.slot_load, prescient.place, prescient.concurrency_limit, prescient.run_hour, prescient.run_now,
-    prescient.run_note, prescient.request, prescient.token, prescient.tally,
+    prescient.run_note, prescient.request, prescient.token, prescient.tally, prescient.change,
+    prescient.audit,
     prescient.pending, prescient.history, prescient.runs, prescient.run_hours, prescient.running,
     prescient.tallies,
     prescient.events,
@@ -27,6 +29,8 @@ DECLARE
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
         'resolve_doubt,filed_at,post_checks,schedule,schedule_set,schedule_on,schedule_off,unschedule,'
         'ask_loads,slot_loads}';
+    of_operator CONSTANT text[] := '{change_checks,change_schedule,pause,resume,schedule,schedule_set,'
+        'schedule_on,schedule_off,unschedule}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
         'open_work,delivery_backlog,events_withheld,event_of,class_us,runs_by,row_events}';
@@ -40,6 +44,7 @@ BEGIN
                          WHERE p.proname = ANY (w.names)
                            AND p.pronamespace = 'prescient_schema'::regnamespace) AS calls
           FROM (VALUES ('prescient_enqueuer', of_all || of_enqueuer),
+                       ('prescient_operator', of_all || of_operator),
                        ('prescient_reader', of_all || of_reader)) w (role, names)
          WHERE pg_catalog.to_regrole(w.role) IS NOT NULL LOOP
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', given.calls, given.role);
@@ -48,12 +53,15 @@ BEGIN
     IF pg_catalog.to_regrole('prescient_enqueuer') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_enqueuer;
     END IF;
+    IF pg_catalog.to_regrole('prescient_operator') IS NOT NULL THEN
+        GRANT USAGE ON SCHEMA prescient_schema TO prescient_operator;
+    END IF;
     IF pg_catalog.to_regrole('prescient_reader') IS NOT NULL THEN
         GRANT USAGE ON SCHEMA prescient_schema TO prescient_reader;
         GRANT SELECT ON prescient.pending, prescient.history, prescient.runs, prescient.run_hours,
             prescient.running, prescient.events, prescient.slots, prescient.passes, prescient.schedules,
             prescient.pauses, prescient.consumers, prescient.places, prescient.concurrency_limits,
-            prescient.engines, prescient.tallies
+            prescient.engines, prescient.tallies, prescient.audit
             TO prescient_reader;
     END IF;
     IF pg_catalog.to_regrole('prescient_engine') IS NOT NULL THEN
@@ -63,16 +71,16 @@ BEGIN
             prescient.slot_lease, prescient.schedule, prescient.pause, prescient.cursor,
             prescient.engine_seen, prescient.slot_load, prescient.place, prescient.concurrency_limit,
             prescient.run_hour, prescient.run_now, prescient.run_note, prescient.request,
-            prescient.token, prescient.tally
+            prescient.token, prescient.tally, prescient.change
             TO prescient_engine;
         GRANT SELECT ON prescient.migration, prescient.generation, prescient.pending, prescient.history,
             prescient.runs, prescient.run_hours, prescient.running, prescient.events, prescient.slots,
             prescient.passes,
             prescient.schedules, prescient.pauses, prescient.consumers, prescient.places,
-            prescient.concurrency_limits, prescient.engines, prescient.tallies
+            prescient.concurrency_limits, prescient.engines, prescient.tallies, prescient.audit
             TO prescient_engine;
         GRANT USAGE ON SEQUENCE prescient.future_job_id_seq, prescient.event_id_seq,
-            prescient.slot_lease_token_seq TO prescient_engine;
+            prescient.slot_lease_token_seq, prescient.change_id_seq TO prescient_engine;
         -- which they had from the moment they were made, but where the role was made meanwhile
         IF NOT has_function_privilege('prescient_engine', 'prescient.slot_length_s()', 'EXECUTE') THEN
             GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA prescient_schema TO prescient_engine;

@@ -12,7 +12,8 @@
 --                      event: what jobs emitted; a delivery is a check in future_job <---+
 --                      engine_seen, slot_load: notes about engines and full slots <------+
 --                      run_hour, run_note, run_now, tally: what runs were like <---------'
---   reader      <- views pending, history, runs, events, slots, passes, consumers
+--   prescient serve, commands --> change: who has changed what
+--   reader      <- views pending, history, runs, events, slots, passes, consumers, audit
 --   prescient events <-> cursor: how far each reader of events has come
 --   prescient init    -> migration, setting
 --   prescient token   -> token: who may ask over HTTP
@@ -339,6 +340,30 @@ CREATE TABLE prescient_token (
     CONSTRAINT "a token is stored as 64 hexadecimal digits, and so is its key"
         CHECK (length(hash) = 64 AND length(session_key) = 64)
 ) STRICT, WITHOUT ROWID;
+
+-- What people and programs have changed, by commands and over HTTP, beside what runs by itself.
+-- Payloads are not in it.
+CREATE TABLE prescient_change (
+    id INTEGER PRIMARY KEY,                 -- in the order of writing
+    changed_at_us INTEGER NOT NULL,
+    who TEXT NOT NULL CONSTRAINT "who must have at most 255 bytes"
+        CHECK (length(CAST(who AS BLOB)) <= 255),       -- for whom: the name of a token; '': not known
+    done_by TEXT NOT NULL,                  -- the system's user
+    change TEXT NOT NULL CONSTRAINT "change must be a known one"
+        CHECK (change IN ('resolve', 'cancel', 'reschedule', 'run-now', 'retry', 'pause', 'resume',
+                          'schedule-put', 'schedule-on', 'schedule-off', 'schedule-remove')),
+    what TEXT NOT NULL CONSTRAINT "what must be check, job, entity, tenant or schedule"
+        CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule')),
+    entity_name TEXT,                       -- of a check and a schedule; of an entity, its name
+    entity_key TEXT,
+    job_exec TEXT,                          -- of a check and a schedule; or the job that is meant
+    name TEXT,                              -- of a tenant or a schedule
+    before TEXT,                            -- JSON; NULL: it was not there
+    after TEXT,                             -- JSON; NULL: it is not there any more
+    reason TEXT CONSTRAINT "reason must have at most 4096 bytes"
+        CHECK (length(CAST(reason AS BLOB)) <= 4096)    -- NULL: nobody gave one
+) STRICT;
+CREATE INDEX prescient_change_time ON prescient_change (changed_at_us);
 
 -- Runs that have been going on for long. An engine writes its own anew every ten seconds while it
 -- has any; of one that was killed they stay, and count for nothing after half a minute.

@@ -96,3 +96,11 @@ CREATE VIEW prescient_consumers (name, cursor, moved_at_us, made_at_us, held_by,
 SELECT name, generation || '-' || xid || '-' || id, moved_at_us, made_at_us, held_by, expires_at_us, skipped,
        pruned_at_us, generation, xid, id
   FROM prescient_cursor WHERE kind = 'consumer';
+
+-- What people and programs have changed. who: for whom, the name of a token of the HTTP API; empty:
+-- nobody is known beside done_by, the system's user. before, after: what it was and is like, as
+-- JSON.
+CREATE VIEW prescient_audit AS
+SELECT id, changed_at_us, who, done_by, change, what, entity_name, entity_key, job_exec, name, before, after,
+       reason
+  FROM prescient_change;
