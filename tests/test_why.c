@@ -30,6 +30,7 @@ static const struct why_over done = { "done", NULL, "shipped", "shop-2/7", NOW -
 static const struct why_over unsure = { "done", NULL, NULL, "shop-2/7", NOW - 60, NOW - 61, 0, -1 };
 static const struct why_over unknown = { "unknown_job", "unknown_job", NULL, "e", NOW - 60, 0, 0, 0 };
 static const struct why_over raised = { "done", NULL, NULL, "shop-2/7", NOW - 60, NOW - 61, 0, 3 };
+static const struct why_over cancelled = { "resolved", NULL, "cancelled by anna", NULL, NOW - 60, 0, 0, 0 };
 static const struct why_over resolved = { "resolved", NULL, NULL, NULL, NOW - 60, 0, 0, 0 };
 static const struct why_over failed = { "crashed", "max_failures", "SIGSEGV", "e", NOW - 60, NOW - 61, 5, 0 };
 static const struct why_over guarded = { "past", "past", NULL, "e", NOW - 60, NOW - 61, 0, 0 };
@@ -92,6 +93,7 @@ static const struct row {
       "raised" },
     { { OF, .over = &raised }, WHY_DONE, "it raised 3 events" },
     { { OF, .over = &unsure }, WHY_DONE, "which answered: done" },
+    { { OF, .over = &cancelled }, WHY_CANCELLED, "it was cancelled by anna 2026-03-01T13:14:00Z" },
     { { OF, .over = &resolved }, WHY_RESOLVED, "it was resolved 2026-03-01T13:14:00Z" },
     { { OF, .over = &failed }, WHY_FAILED, "given up after 5 failures in a row" },
     { { OF, .over = &guarded }, WHY_GUARDED, "; if it is still wanted, enqueue it again" },

@@ -5,7 +5,6 @@
 
 #include "../view/item.h"
 #include "cursor.h"
-#include "parameters.h"
 #include "route.h"
 
 /* ---- the lists ---- */
@@ -21,6 +20,11 @@ static const char *const parts[] = { "job", "tenant", NULL };
 static const char *const endings[] = {
     "done",           "resolved",   "failed",       "timeout",     "crashed", "bad_answer", "past",
     "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "skipped", "amiss",      NULL,
+};
+
+static const char *const changes[] = {
+    "resolve",      "cancel",      "reschedule",   "run-now",         "retry", "pause", "resume",
+    "schedule-put", "schedule-on", "schedule-off", "schedule-remove", NULL,
 };
 
 #define IS(source)        { PARAMETER_##source, NULL, NULL }
@@ -44,13 +48,14 @@ static const struct list lists[] = {
       { NAMED(FROM, "from"), NAMED(MOMENT, "before"), IS(MOST), IS(NOTHING), IS(COUNTED),
         ONE_OF(parts, "by") } },
     { "/v1/schedules", "schedules", "name", { NAMED(TEXT, "prefix"), OF_ROW, IS(MOST), IS(AFTER) } },
+    { "/v1/audit", "audit", "cursor",
+      { OF_ROW, NAMED(TEXT, "who"), ONE_OF(changes, "change"), IN_TIME, IS(MOST), IS(LOOKS), IS(AFTER) } },
     { "/v1/engines", "engines", NULL, { IS(END) } },
 };
 /* clang-format on */
 
-static const struct list *list_of(const struct question *question)
+static const struct list *list_at(const char *path)
 {
-    const char *path = route_table[question->route].path;
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         if (!strcmp(lists[i].path, path))
             return &lists[i];
@@ -70,8 +75,8 @@ static void names_of(const struct list *list, const char *names[QUERY_MAX])
 
 /* ---- the answer ---- */
 
-/* A last row without an entity is where the look ended. Removes it; its moment as text in
- * *scanned_to. Returns its place. */
+/* A last row without an entity, or a change, is where the look ended. Removes it; its moment as
+ * text in *scanned_to. Returns its place. */
 static const char *take_end(struct arena *a, const struct list *list, struct store_rows *rows,
                             const char **scanned_to)
 {
@@ -88,24 +93,39 @@ static const char *place_of_last(const struct asking *a, const struct list *list
     return rows_value(rows, rows->rows - 1, list->place);
 }
 
-static json_t *page(const struct asking *a, const struct list *list, struct store_rows *rows)
+static json_t *page_object(struct arena *arena, const struct list *list, struct lists_page *page)
 {
-    struct arena *arena = a->desk->arena;
-    const char *scanned_to;
-    const char *place = take_end(arena, list, rows, &scanned_to);
-    if (!place)
-        place = place_of_last(a, list, rows);
-    const char *next = place ? cursor_write(arena, list->path, place) : NULL;
-    if (place && !next)
+    struct store_rows *rows = &page->rows;
+    const char *next = page->place ? cursor_write(arena, list->path, page->place) : NULL;
+    if (page->place && !next)
         return NULL;
     item_leave_out(rows, "cursor");
+    item_is_json(rows, "before");
+    item_is_json(rows, "after");
     item_rename(rows);
     json_t *object = json_pack("{s:o, s:s?}", "items", item_array(rows), "next", next);
-    if (object && scanned_to && json_object_set_new(object, "scanned_to", json_string(scanned_to)) < 0) {
+    if (object && page->scanned_to &&
+        json_object_set_new(object, "scanned_to", json_string(page->scanned_to)) < 0) {
         json_decref(object);
         return NULL;
     }
     return object;
+}
+
+static int read_list(struct asking *a, const struct list *list, struct lists_page *out)
+{
+    int rc = parameters_run(a, list->report, list->parameters, &out->rows);
+    if (rc < 0)
+        return rc;
+    out->place = take_end(a->desk->arena, list, &out->rows, &out->scanned_to);
+    if (!out->place)
+        out->place = place_of_last(a, list, &out->rows);
+    return 0;
+}
+
+int lists_read(struct asking *a, const char *path, struct lists_page *out)
+{
+    return read_list(a, list_at(path), out);
 }
 
 static int read_page(struct asking *a, const struct list *list)
@@ -119,22 +139,22 @@ static int read_page(struct asking *a, const struct list *list)
 
 static void answer_list(struct asking *a, const struct list *list, struct answer *answer)
 {
-    struct store_rows rows;
+    struct lists_page page = { 0 };
     int rc = read_page(a, list);
     if (rc == 0)
-        rc = parameters_run(a, list->report, list->parameters, &rows);
+        rc = read_list(a, list, &page);
     if (rc == ERR_DATA && a->after)
         rc = err_set(&a->err, ERR_INPUT, "after: this is no cursor of %s", list->path);
     if (rc < 0)
         parameters_refuse(a, rc, answer);
     else
-        desk_answer(a->desk, answer, 200, page(a, list, &rows));
+        desk_answer(a->desk, answer, 200, page_object(a->desk->arena, list, &page));
 }
 
 void lists_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     struct asking asking = { .desk = desk, .role = questions->role };
-    const struct list *list = list_of(questions);
+    const struct list *list = list_at(route_table[questions->route].path);
     const char *names[QUERY_MAX];
     (void)n;
     names_of(list, names);

@@ -179,6 +179,7 @@ int parameters_run_with(struct asking *a, const char *report, const char *const 
     call.params = params;
     call.nparams = n;
     call.arena = a->desk->arena;
+    call.role = a->db_role;
     int rc = store_do(a->desk->store, &call.call);
     a->err = call.call.err;
     if (rc == 0 && call.left_out && a->with_payload)

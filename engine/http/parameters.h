@@ -46,6 +46,7 @@ struct asking {
     const char *after;              /* the place that the cursor names; NULL: none */
     bool with_payload;
     int64_t now;                    /* the store's, in seconds; 0: nobody has needed it yet */
+    const char *db_role;            /* that has the rights to what is asked; NULL: that of the backend */
     struct err err;
 };
 

@@ -10,6 +10,7 @@
 #include "asked_request.h"
 #include "asked_tokens.h"
 #include "asked_why.h"
+#include "change.h"
 #include "front.h"
 #include "lists.h"
 #include "looks.h"
@@ -19,6 +20,11 @@
 #include "post_lines.h"
 #include "ready.h"
 #include "stream.h"
+
+/* What takes a change as an object. */
+#define CHANGES                                                                                              \
+    ACCESS_OPERATE, .writes = true, .content_type = "application/json", .body_max = 1024 * 1024,             \
+        .answer = change_answer
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },
@@ -42,6 +48,7 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/slots", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/schedules", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/engines", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/audit", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },
     { HTTP_GET, "/v1/jobs", ACCESS_READ, .answer = asked_jobs_answer },
     { HTTP_GET, "/v1/check", ACCESS_READ, .answer = looks_answer },
@@ -50,6 +57,15 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/status", ACCESS_READ, .answer = looks_answer },
     { HTTP_GET, "/v1/requests", ACCESS_ENQUEUE, .answer = asked_request_answer },
     { HTTP_GET, "/v1/why", ACCESS_READ, .answer = asked_why_answer },
+    { HTTP_POST, "/v1/resolve", CHANGES },
+    { HTTP_POST, "/v1/cancel", CHANGES },
+    { HTTP_POST, "/v1/reschedule", CHANGES },
+    { HTTP_POST, "/v1/run-now", CHANGES },
+    { HTTP_POST, "/v1/retry", CHANGES },
+    { HTTP_POST, "/v1/pause", CHANGES },
+    { HTTP_POST, "/v1/resume", CHANGES },
+    { HTTP_PUT, "/v1/schedules", CHANGES },
+    { HTTP_DELETE, "/v1/schedules", ACCESS_OPERATE, .writes = true, .answer = change_answer },
 };
 
 const int routes = sizeof route_table / sizeof *route_table;

@@ -39,6 +39,13 @@ void item_leave_out(struct store_rows *rows, const char *column)
     }
 }
 
+void item_is_json(struct store_rows *rows, const char *column)
+{
+    int c = rows_column(rows, column);
+    if (c >= 0)
+        rows->kinds[c] = CELL_JSON;
+}
+
 json_t *item_array(const struct store_rows *rows)
 {
     json_t *array = json_array();

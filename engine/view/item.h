@@ -9,6 +9,8 @@
 void item_rename(struct store_rows *rows);
 /* Leaves a column out; nothing happens where there is none of that name. */
 void item_leave_out(struct store_rows *rows, const char *column);
+/* The texts of a column are JSON; nothing happens where there is none of that name. */
+void item_is_json(struct store_rows *rows, const char *column);
 /* Rows as an array of objects. The caller's to decref; NULL when out of memory. */
 json_t *item_array(const struct store_rows *rows);
 

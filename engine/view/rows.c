@@ -146,10 +146,12 @@ bool rows_is_true(const struct store_rows *rows, int row, const char *name)
     return cell && cell_is_true(cell);
 }
 
+/* Of a row of the audit, its change is never NULL, and its entity may be. */
 const char *rows_drop_end(struct store_rows *rows)
 {
     int last = rows->rows - 1;
-    if (last < 0 || rows_column(rows, "entity_name") < 0 || rows_value(rows, last, "entity_name"))
+    const char *column = rows_column(rows, "change") < 0 ? "entity_name" : "change";
+    if (last < 0 || rows_column(rows, column) < 0 || rows_value(rows, last, column))
         return NULL;
     rows->rows = last;
     return rows->cells[last * rows->columns];

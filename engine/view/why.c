@@ -377,6 +377,14 @@ static bool ended_resolved(const struct why_facts *f)
     return is_word(f->over->outcome, "resolved");
 }
 
+/* The note of what `cancel` has ended begins so, in both stores. */
+static bool ended_cancelled(const struct why_facts *f)
+{
+    static const char cancelled[] = "cancelled";
+    const char *note = f->over->note;
+    return ended_resolved(f) && note && !strncmp(note, cancelled, sizeof cancelled - 1);
+}
+
 static bool ended_failed(const struct why_facts *f)
 {
     return is_one_of(f->over->outcome, failures);
@@ -405,6 +413,12 @@ static const char *say_resolved(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "it was resolved %s%s: what it asked about had come to its end",
                         moment_words(a, f->over->ended_at, f->now), behind_colon(a, f->over->note));
+}
+
+static const char *say_cancelled(struct arena *a, const struct why_facts *f)
+{
+    return arena_printf(a, "it was %.*s %s: if it is still wanted, enqueue it again",
+                        UTF8_SHOWN(f->over->note), moment_words(a, f->over->ended_at, f->now));
 }
 
 /* What files it once more. */
@@ -436,6 +450,7 @@ static const char *say_guarded(struct arena *a, const struct why_facts *f)
 
 static const struct cause over_causes[] = {
     { ended_done, WHY_DONE, say_done },
+    { ended_cancelled, WHY_CANCELLED, say_cancelled },
     { ended_resolved, WHY_RESOLVED, say_resolved },
     { ended_failed, WHY_FAILED, say_failed },
     { always, WHY_GUARDED, say_guarded },

@@ -29,6 +29,7 @@
     /* it is over */                                                                                         \
     X(DONE, "done")                                                                                          \
     X(RESOLVED, "resolved")                                                                                  \
+    X(CANCELLED, "cancelled")           /* somebody did not want it any more */                              \
     X(GUARDED, "guarded")               /* a guard has ended it */                                           \
     X(FAILED, "failed")                                                                                      \
     /* of an event that it has emitted */                                                                    \
