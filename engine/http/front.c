@@ -224,7 +224,7 @@ void front_page(struct front *f, struct connection *c)
 {
     const struct request *r = &c->request;
     const char *base = f->settings->base_path ? f->settings->base_path : "";
-    const struct page *page = page_find(judge_path(base, r->path));
+    const struct page *page = page_find(request_path_below(r, base));
     char headers[PAGE_HEADERS];
     struct answer answer = { .status = HTTP_STATUS_OK, .content = (uint16_t)page->content,
                              .body = page->bytes, .body_len = (uint32_t)page->len };

@@ -85,17 +85,10 @@ static bool check_host(struct verdict_of_head *v, const struct judge_rules *rule
 
 /* ---- route ---- */
 
-const char *judge_path(const char *base, const char *path)
-{
-    size_t len = strlen(base);
-    bool is_below = !strncmp(path, base, len) && path[len] == '/';
-    return is_below ? path + len : NULL;
-}
-
 static bool find_route(struct verdict_of_head *v, const struct judge_rules *rules, const struct request *r)
 {
     bool is_path = false;
-    const char *path = judge_path(rules->base_path, r->path);
+    const char *path = request_path_below(r, rules->base_path);
     v->route = path ? route_find(r->method, path, &is_path) : -1;
     if (v->route >= 0) {
         v->row = &route_table[v->route];

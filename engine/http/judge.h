@@ -23,9 +23,6 @@ struct verdict_of_head {
     char detail[256];
 };
 
-/* The path behind the base path; NULL: it does not begin with that. */
-const char *judge_path(const char *base, const char *path);
-
 struct verdict_of_head judge_head(const struct judge_rules *rules, const struct request *r);
 
 #endif

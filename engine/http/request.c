@@ -383,3 +383,10 @@ bool request_is_cut(const struct request *r)
 {
     return r->state == REQUEST_BODY || (r->state == REQUEST_HEAD && r->is_begun);
 }
+
+const char *request_path_below(const struct request *r, const char *base)
+{
+    size_t len = strlen(base);
+    bool is_below = !strncmp(r->path, base, len) && r->path[len] == '/';
+    return is_below ? r->path + len : NULL;
+}

@@ -88,6 +88,9 @@ size_t request_feed(struct request *r, const char *data, size_t len);
 /* The client has sent all it sends. True: in the middle of a request. */
 bool request_is_cut(const struct request *r);
 
+/* Its path behind `base`; NULL: it does not begin with that. */
+const char *request_path_below(const struct request *r, const char *base);
+
 /* From REQUEST_HEAD_READ to its body, or to REQUEST_COMPLETE where it has none. */
 void request_go_on(struct request *r);
 
