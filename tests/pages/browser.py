@@ -31,6 +31,7 @@ PAGES = {
     "job": "job?name=bad",
     "failed": "failed",
     "schedules": "schedules",
+    "audit": "audit",
     "events": "events",
     "new": "new",
 }
