@@ -65,6 +65,7 @@ who_is_too_many() {
     local s=$STORE_NAME pids=() i next
     get http://localhost/v1/events >/dev/null
     next=$(json 'j["next"]' <body)
+    rm -f many.*                        # of the other store
     for i in $(seq 1 64); do
         curl -sN --unix-socket "$SOCK" -H 'Accept: text/event-stream' -o "many.$i" \
             http://localhost/v1/events &
