@@ -16,7 +16,7 @@ static const char other_history[] =
     "the cursor is of another history of this store, or of another store: what comes next would be missed "
     "without a word. Find the last event that you have, and go on behind its cursor";
 
-static const struct parameter bare[] = { { PARAMETER_BARE, "payload", NULL }, { PARAMETER_END, NULL, NULL } };
+static const struct parameter bare[] = { PARAMETER_NAMED(BARE, "payload"), PARAMETER_IS(END) };
 
 /* ---- what was asked ---- */
 

@@ -70,10 +70,8 @@ static int add_all(struct jobs *j)
 static int gather(struct jobs *j)
 {
     static const struct parameter of_runs[] = {
-        { PARAMETER_FIXED, "job", NULL },
-        { PARAMETER_DAY, "from", NULL },
-        { PARAMETER_FIXED, "1000", NULL },
-        { PARAMETER_END, NULL, NULL },
+        PARAMETER_NAMED(FIXED, "job"), PARAMETER_NAMED(DAY, "from"), PARAMETER_NAMED(FIXED, "1000"),
+        PARAMETER_IS(END),
     };
     int rc = parameters_run(&j->asking, "runs_by", of_runs, &j->runs);
     if (rc == 0)

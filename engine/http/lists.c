@@ -27,9 +27,9 @@ static const char *const changes[] = {
     "schedule-put", "schedule-on", "schedule-off", "schedule-remove", NULL,
 };
 
-#define IS(source)        { PARAMETER_##source, NULL, NULL }
-#define NAMED(source, name) { PARAMETER_##source, name, NULL }
-#define OF_ROW            NAMED(TEXT, "entity"), NAMED(TEXT, "key"), NAMED(TEXT, "job")
+#define IS                PARAMETER_IS
+#define NAMED             PARAMETER_NAMED
+#define OF_ROW            PARAMETERS_OF_ROW
 #define IN_TIME           NAMED(MOMENT, "from"), NAMED(MOMENT, "before")
 #define ONE_OF(words, name) { PARAMETER_WORD, name, words }
 

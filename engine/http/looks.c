@@ -23,9 +23,9 @@ struct look {
     struct part parts[PARTS_MAX];                       /* ended by one without a member */
 };
 
-#define IS(source)        { PARAMETER_##source, NULL, NULL }
-#define NAMED(source, name) { PARAMETER_##source, name, NULL }
-#define OF_ROW            NAMED(TEXT, "entity"), NAMED(TEXT, "key"), NAMED(TEXT, "job")
+#define IS                PARAMETER_IS
+#define NAMED             PARAMETER_NAMED
+#define OF_ROW            PARAMETERS_OF_ROW
 #define NULLS             IS(NOTHING), IS(NOTHING), IS(NOTHING)
 #define MOST              NAMED(FIXED, "100")
 #define AT_SLOT           NAMED(MOMENT, "at"), NAMED(BEHIND, "at")

@@ -38,6 +38,12 @@ struct parameter {
     const char *const *words;       /* ended by NULL */
 };
 
+/* Rows of tables of parameters: where one comes from, and by which name. */
+#define PARAMETER_IS(source)          { PARAMETER_##source, NULL, NULL }
+#define PARAMETER_NAMED(source, name) { PARAMETER_##source, name, NULL }
+#define PARAMETERS_OF_ROW                                                                                    \
+    PARAMETER_NAMED(TEXT, "entity"), PARAMETER_NAMED(TEXT, "key"), PARAMETER_NAMED(TEXT, "job")
+
 struct asking {
     struct desk *desk;
     enum token_role role; /* of who asks */
