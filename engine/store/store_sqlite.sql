@@ -1274,20 +1274,9 @@ SELECT what, name, state, counted AS checks,
 -- part: failed_history
 outcome IN {outcomes_of_trouble}
 
--- name: retry_found
--- See the same block of store_pg.sql. A mark is the id of a row, and max(id) picks the newest one
--- of a check.
--- in: entity text?, key text?, job text?, since text?
--- out: mark text, found text
--- report
-WITH failure AS MATERIALIZED (
-    SELECT entity_name, entity_key, job_exec, max(id) AS newest, archived_at_us
-      FROM prescient_future_job_history
-     WHERE {failed_history} AND entity_name NOT IN ('prescient.event', 'prescient.digest')
-       AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
-       AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
-       AND (:job IS NULL OR job_exec = :job)
-     GROUP BY entity_name, entity_key, job_exec),
+-- part: mended_failures
+-- Of `failure`: those of schedules whose check waits, and those that are to be filed no more: what
+-- has ended well since, or of a schedule has had a good occurrence.
 recurring AS MATERIALIZED (
     SELECT f.entity_name, f.entity_key, f.job_exec, f.newest, f.archived_at_us
       FROM failure AS f
@@ -1305,6 +1294,22 @@ mended AS MATERIALIZED (
       JOIN recurring f ON f.entity_key = r.entity_key AND f.entity_name = r.entity_name
           AND f.job_exec = r.job_exec AND f.archived_at_us < r.recorded_at_us
      WHERE r.outcome = 'done' AND EXISTS (SELECT 1 FROM recurring))
+
+-- name: retry_found
+-- See the same block of store_pg.sql. A mark is the id of a row, and max(id) picks the newest one
+-- of a check.
+-- in: entity text?, key text?, job text?, since text?
+-- out: mark text, found text
+-- report
+WITH failure AS MATERIALIZED (
+    SELECT entity_name, entity_key, job_exec, max(id) AS newest, archived_at_us
+      FROM prescient_future_job_history
+     WHERE {failed_history} AND entity_name NOT IN ('prescient.event', 'prescient.digest')
+       AND ended_at_us >= coalesce(CAST(:since AS INTEGER), 0) * 1000000
+       AND (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
+       AND (:job IS NULL OR job_exec = :job)
+     GROUP BY entity_name, entity_key, job_exec),
+{mended_failures}
 SELECT CAST(newest AS TEXT) AS mark,
        CAST((SELECT max(id) FROM prescient_future_job_history) AS TEXT) AS found
   FROM failure
@@ -1378,23 +1383,7 @@ failure AS MATERIALIZED (
        AND ((entity_name, entity_key, job_exec) IN (SELECT entity, key, job FROM asked)
             OR (entity_name, entity_key) IN (SELECT entity, key FROM asked WHERE job IS NULL))
      GROUP BY entity_name, entity_key, job_exec),
-recurring AS MATERIALIZED (
-    SELECT f.entity_name, f.entity_key, f.job_exec, f.newest, f.archived_at_us
-      FROM failure AS f
-      JOIN prescient_future_job AS w ON w.bucket = 0 AND w.entity_name = f.entity_name
-       AND w.entity_key = f.entity_key AND w.job_exec = f.job_exec AND w.terms GLOB 'schedule *'),
-mended AS MATERIALIZED (
-    SELECT f.newest
-      FROM prescient_future_job_history h
-      JOIN failure f ON f.entity_key = h.entity_key AND f.entity_name = h.entity_name
-          AND f.job_exec = h.job_exec AND f.newest < h.id
-     WHERE h.id > (SELECT min(newest) FROM failure) AND NOT {failed_history}
-    UNION
-    SELECT f.newest
-      FROM prescient_future_job_run r
-      JOIN recurring f ON f.entity_key = r.entity_key AND f.entity_name = r.entity_name
-          AND f.job_exec = r.job_exec AND f.archived_at_us < r.recorded_at_us
-     WHERE r.outcome = 'done' AND EXISTS (SELECT 1 FROM recurring))
+{mended_failures}
 SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key,
        h.tenant, f.newest NOT IN (SELECT m.newest FROM mended AS m) AS is_failed,
        json_object('outcome', h.outcome, 'ended_at',

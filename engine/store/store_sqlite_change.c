@@ -364,29 +364,13 @@ int sqlite_report_change_pause(struct sqlite_store *db, struct store_report *req
     return rc;
 }
 
-static int outcome_row(struct store_report *req, const char *outcome, const char *at)
-{
-    struct gathering g = { .arena = req->arena };
-    sqlite_gather_columns(&g, 2);
-    if (!g.failed) {
-        sqlite_gather_name(&g, 0, "outcome", false);
-        sqlite_gather_name(&g, 1, "next_check_at", true);
-    }
-    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
-    if (row) {
-        sqlite_gather_cell(&g, &row[0], outcome);
-        sqlite_gather_cell(&g, &row[1], at);
-    }
-    return sqlite_gathered(&g, &req->rows, &req->call.err);
-}
-
 /* The parameters of schedule_put, where :now has no value, and then who and why. */
 enum { AS_MODE, AS_NAME, AS_NOW = 11, AS_WHO = 14, AS_REASON, AS_ALL };
 
 /* Of a report that tells by a truth whether it has done something. */
 static int tell_done(struct store_report *req, const char *done, const char *not_done)
 {
-    return outcome_row(req, is_true(req->rows.cells[0]) ? done : not_done, NULL);
+    return sqlite_outcome_row(req, is_true(req->rows.cells[0]) ? done : not_done, 0);
 }
 
 static int remove_schedule(struct sqlite_store *db, struct store_report *as, const char *const *all)
@@ -446,7 +430,7 @@ int sqlite_report_change_schedule(struct sqlite_store *db, struct store_report *
         if (rc > 0)
             rc = modes[i].change(db, &as, all);
         else if (rc == 0)
-            rc = outcome_row(&as, "not_found", NULL);
+            rc = sqlite_outcome_row(&as, "not_found", 0);
         req->rows = as.rows;
         req->call.err = as.call.err;
         return rc;

@@ -36,23 +36,6 @@ static int64_t now_param(struct sqlite_store *db, const struct store_report *req
     return sqlite_now(db, now ? strtoll(now, NULL, 10) : 0);
 }
 
-static int outcome_row(struct store_report *req, const char *outcome, int64_t at)
-{
-    struct gathering g = { .arena = req->arena };
-    sqlite_gather_columns(&g, 2);
-    if (!g.failed) {
-        sqlite_gather_name(&g, 0, "outcome", false);
-        sqlite_gather_name(&g, 1, "next_check_at", true);
-    }
-    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
-    if (row) {
-        sqlite_gather_cell(&g, &row[0], outcome);
-        if (at)
-            sqlite_gather_number(&g, &row[1], at);
-    }
-    return sqlite_gathered(&g, &req->rows, &req->call.err);
-}
-
 static int report_enqueue(struct sqlite_store *db, struct store_report *req)
 {
     struct sqlite_filed filed;
@@ -71,7 +54,7 @@ static int report_enqueue(struct sqlite_store *db, struct store_report *req)
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
-    return outcome_row(req, outcomes[filed.what], filed.at);
+    return sqlite_outcome_row(req, outcomes[filed.what], filed.at);
 }
 
 static bool is_of_digests(const char *entity)
@@ -138,7 +121,7 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
     if (rc < 0)
         return (int)rc;
     if (rc == 0)
-        return outcome_row(req, "not_found", 0);
+        return sqlite_outcome_row(req, "not_found", 0);
     rc = sqlite_run(db, err, STATEMENT_RESCHEDULE, &(struct sqlite_reschedule_in){
         .entity = wanted.entity,
         .key = wanted.key,
@@ -151,7 +134,7 @@ static int report_reschedule(struct sqlite_store *db, struct store_report *req)
     rc = sqlite_ask(db, err, STATEMENT_PENDING_ROW, &row, &wanted);
     if (rc < 0)
         return (int)rc;
-    return outcome_row(req, "moved", row.next_check_at);
+    return sqlite_outcome_row(req, "moved", row.next_check_at);
 }
 
 enum { RETRY_ENTITY, RETRY_KEY, RETRY_JOB, RETRY_OUTCOME, RETRY_AT, RETRY_COLUMNS };
@@ -258,7 +241,7 @@ static int report_enqueue_now(struct sqlite_store *db, struct store_report *req)
     }, &filed, &req->call.err);
     if (rc < 0)
         return rc;
-    return outcome_row(req, outcomes[filed.what], filed.at);
+    return sqlite_outcome_row(req, outcomes[filed.what], filed.at);
 }
 
 /* A check that waits, to the next second; none is filed anew. */
@@ -273,7 +256,7 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
     if (rc < 0)
         return (int)rc;
     if (rc == 0)
-        return outcome_row(req, "not_found", 0);
+        return sqlite_outcome_row(req, "not_found", 0);
     struct sqlite_filed filed;
     rc = sqlite_enqueue(db, &(struct sqlite_enqueue_in){
         .entity = param(req, 1),
@@ -290,7 +273,7 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
     }, &filed, &req->call.err);
     if (rc < 0)
         return (int)rc;
-    return outcome_row(req, outcomes[filed.what], filed.at);
+    return sqlite_outcome_row(req, outcomes[filed.what], filed.at);
 }
 
 /* ---- deliveries ---- */
@@ -352,7 +335,7 @@ static int report_deliver_again(struct sqlite_store *db, struct store_report *re
     else
         filed = deliver_again(db, req, &found, now_param(db, req, 2), &slot);
     sqlite_done(row);
-    return filed < 0 ? (int)filed : outcome_row(req, outcome, slot);
+    return filed < 0 ? (int)filed : sqlite_outcome_row(req, outcome, slot);
 }
 
 /* ---- settings of all engines ---- */

@@ -124,3 +124,20 @@ int sqlite_select(struct sqlite_store *db, struct store_report *req, enum sqlite
     sqlite3_finalize(s);
     return rc;
 }
+
+int sqlite_outcome_row(struct store_report *req, const char *outcome, int64_t at)
+{
+    struct gathering g = { .arena = req->arena };
+    sqlite_gather_columns(&g, 2);
+    if (!g.failed) {
+        sqlite_gather_name(&g, 0, "outcome", false);
+        sqlite_gather_name(&g, 1, "next_check_at", true);
+    }
+    const char **row = g.failed ? NULL : sqlite_gather_row(&g);
+    if (row) {
+        sqlite_gather_cell(&g, &row[0], outcome);
+        if (at)
+            sqlite_gather_number(&g, &row[1], at);
+    }
+    return sqlite_gathered(&g, &req->rows, &req->call.err);
+}

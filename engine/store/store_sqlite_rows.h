@@ -27,4 +27,8 @@ int sqlite_gathered(struct gathering *g, struct store_rows *out, struct err *err
 int sqlite_select(struct sqlite_store *db, struct store_report *req, enum sqlite_statement which,
                   const char *const *params, int n);
 
+/* The rows of a report that says what became of one thing: outcome and next_check_at, which is NULL
+ * where `at` is 0. Returns 0 or an ERR_. */
+int sqlite_outcome_row(struct store_report *req, const char *outcome, int64_t at);
+
 #endif
