@@ -90,7 +90,7 @@ static int write_settings(struct bench *b, const char *jobs, struct err *err)
     FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f)
         return err_sys(err, ERR_GENERAL, "cannot write %s", b->settings_file);
-    int rc = settings_print(&s, f, true, true, err);
+    int rc = settings_print(&s, f, SETTINGS_EXPLAINED, true, err);
     if (rc == 0 && fputs(jobs, f) < 0)
         rc = err_sys(err, ERR_GENERAL, "cannot write %s", b->settings_file);
     if (fclose(f) && rc == 0)

@@ -32,4 +32,4 @@ fi
 ok "slots have no bars in a pipe" bash -c "! $P slots --now 2030-01-01 | grep -q █"
 ok "a reader that goes away is no trouble" bash \
     -c "set -o pipefail; $P list --now 2030-01-01 | head -c 1 >/dev/null"
-fails_with 1 "cannot write the output" bash -c "$P list --now 2030-01-01 > /dev/full"
+fails_with 1 "cannot write the output: No space left on device" bash -c "$P list --now 2030-01-01 > /dev/full"

@@ -12,6 +12,14 @@ is "which begins with the line of the list" \
         while read -r c line; do [ "$($P "$c" --help | sed -n 2p)" = "$line" ] || echo "$c"; done)" ""
 has "help NAME is NAME --help" "$($P help list)" "usage: prescient list [ENTITY [KEY]]"
 is "-h is --help" "$($P -h)" "$($P --help)"
+is "help --json has every command" \
+    "$($P help --json | json '[c["name"] for c in j["commands"]]' | tr -d "[]',")" \
+    "$($P --help | sed '/^options of/q' | awk '/^  [a-z]/ { print $1 }' | sort | paste -sd' ')"
+is "and those of one command, with its options and examples" \
+    "$($P list --help --json |
+        json '[o["name"] for o in j["options"]][:2], j["args"], len(j["examples"]) > 0')" \
+    "(['job', 'from'], '[ENTITY [KEY]]', True)"
+is "which is help NAME --json" "$($P help list --json)" "$($P list --help --json)"
 has "--version says which" "$($P --version)" "prescient "
 is "version --json is JSON" "$($P version --json | json 'j["job_abi"]')" 1
 fails_with 2 "usage: prescient COMMAND" $P
@@ -59,14 +67,46 @@ fails_with 78 "workers" $P config --check
 fails_with 2 "expected one of --print, --check and --sample" $P config --check --sample
 $P config --sample > sample.cfg
 ok "the sample is a settings file" $P config --check --config sample.cfg
-is "the sample says nothing but defaults" "$(cd / && $P config --print --config "$TMP/sample.cfg")" \
-    "$(cd / && $P config --print)"
-has "flags win over the file" "$($P config --config sample.cfg --set workers=7)" "workers = 7;"
+# values FLAG...: the settings in force, without their places
+values() { (cd / && "$P" "$@" config --print | sed 's/ *# .*//'); }
+is "the sample says nothing but defaults" "$(values --config "$TMP/sample.cfg")" "$(values)"
+has "flags win over the file" "$($P config --config sample.cfg --set workers=7)" \
+    "workers = 7;    # --set workers"
+
+cat >placed.cfg <<'END'
+page = 77;
+jobs = { look = { plugin = "noop";
+    timeout = "5s"; settings = { answer = "done"; }; }; };
+listeners = ( { name = "hook"; events = "a.*"; job = "look"; } );
+END
+places() { PRESCIENT_SLAB=9 "$P" --config placed.cfg --store sqlite:here.db config "$@"; }
+for line in 'page = 77;    # placed.cfg:1' 'slab = 9;    # PRESCIENT_SLAB' \
+    'schema = "prescient";    # default' 'store = "sqlite:here.db";    # --store' \
+    'plugin = "noop";    # placed.cfg:2' 'timeout = "5s";    # placed.cfg:3' '{    # placed.cfg:4'; do
+    has "config --print says where a value comes from: $line" "$(places)" "$line"
+done
+places >again.cfg
+is "what it prints is a settings file" \
+    "$(values --config "$TMP/again.cfg" | grep '^page =')" "page = 77;"
+places --json >places.json
+is "config --json has the values" \
+    "$(json 'j["settings"]["page"], j["settings"]["jobs"]["look"]["settings"]["answer"]' <places.json)" \
+    "(77, 'done')"
+is "and their places" "$(json '[j["from"][n] for n in ("page", "slab", "store", "schema")]' <places.json)" \
+    "['placed.cfg:1', 'PRESCIENT_SLAB', '--store', 'default']"
+is "those of jobs, too" \
+    "$(json '[j["from"]["jobs"]["look"][n] for n in ("timeout", "settings", "batch")]' <places.json)" \
+    "['placed.cfg:3', 'placed.cfg:3', 'default']"
+is "config --sample --json has every setting" \
+    "$("$P" config --sample --json | json 'sorted(r["name"] for r in j if not r["of_jobs"])[:2]')" \
+    "['base_path', 'business']"
+hidden() { "$P" --config sample.cfg --store postgresql://u:secret@h/d config --json; }
+is "no password is in the JSON" "$(hidden | json 'j["settings"]["store"]')" "postgresql://u:***@h/d"
 has "a password is not printed" "$($P config --config sample.cfg --store postgresql://u:secret@h/d)" \
     "postgresql://u:***@h/d"
 ok "a reader that goes away is no trouble" bash \
     -c "set -o pipefail; $P --help | head -1; $P config --sample --config sample.cfg | head -1"
-fails_with 1 "cannot write the output" bash -c "$P --help > /dev/full"
+fails_with 1 "cannot write the output: No space left on device" bash -c "$P --help > /dev/full"
 
 # libpq is loaded when a PostgreSQL is named, and by nothing else
 rm prescient.cfg

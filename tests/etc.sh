@@ -17,7 +17,7 @@ same_folders() { sed 's|^plugin_dirs = .*|plugin_dirs = ["/usr/local/lib/prescie
 "$P" config --sample | same_folders >sample.cfg
 ok "etc/prescient-full.cfg is what config --sample prints" diff -u "$ETC/prescient-full.cfg" sample.cfg
 
-serves() { "$P" --config "$ETC/prescient-server$1.cfg" config --print | sed -n 's/^serve = //p'; }
+serves() { "$P" --config "$ETC/prescient-server$1.cfg" config --print | sed -n 's/^serve = \(.*;\).*/\1/p'; }
 is "server 1 of the split" "$(serves 1)" "[0, 30];"
 is "server 2 of the split" "$(serves 2)" "[15, 45];"
 

@@ -175,7 +175,7 @@ static char *printed(const struct settings *s)
     size_t size;
     struct err err;
     FILE *f = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(settings_print(s, f, false, false, &err), 0);
+    CU_ASSERT_EQUAL(settings_print(s, f, SETTINGS_BARE, false, &err), 0);
     fclose(f);
     return text;
 }

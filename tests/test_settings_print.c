@@ -13,12 +13,12 @@
 
 /* ---- printing ---- */
 
-static char *printed(const struct settings *s, bool commented, bool secrets)
+static char *printed(const struct settings *s, enum settings_comments comments, bool secrets)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(settings_print(s, out, commented, secrets, NULL), 0);
+    CU_ASSERT_EQUAL(settings_print(s, out, comments, secrets, NULL), 0);
     fclose(out);
     return text;
 }
@@ -83,12 +83,13 @@ static bool same_settings(struct settings *a, struct settings *b)
 
 static bool reads_back(struct settings *s, bool commented)
 {
-    char *text = printed(s, commented, true);
+    enum settings_comments comments = commented ? SETTINGS_EXPLAINED : SETTINGS_BARE;
+    char *text = printed(s, comments, true);
     struct settings back;
     struct err err = { 0 };
     int rc = settings_parse(&back, text, "printed", &err);
     bool same = rc == 0 && same_settings(s, &back);
-    char *again = rc == 0 ? printed(&back, commented, true) : NULL;
+    char *again = rc == 0 ? printed(&back, comments, true) : NULL;
     same &= again && !strcmp(text, again);
     if (!same)
         printf("%s\n%s\n", err.text, text);
@@ -141,7 +142,7 @@ static void the_sample_file_holds_every_setting_with_help_and_bounds(void)
 {
     struct settings s = parsed("");
     CU_ASSERT_TRUE(reads_back(&s, true));
-    char *text = printed(&s, true, false);
+    char *text = printed(&s, SETTINGS_EXPLAINED, false);
     const struct setting_row *const tables[] = { settings_rows, settings_job_rows + 1 };
     for (int t = 0; t < 2; t++)
         for (const struct setting_row *row = tables[t]; row->name; row++) {
@@ -165,7 +166,7 @@ static void passwords_are_printed_on_request_only(void)
         "store = \"postgresql://u:hunter2@h/db\"; business = \"host=h password=hunter2\";\n"
         "jobs = { a = { plugin = \"p\"; settings = { url = \"https://u:hunter2@h/x\"; api_token = "
         "\"hunter2\"; list = [\"s://a:hunter2@b\"]; sql = \"a://b\"; }; }; };");
-    char *shown = printed(&s, false, false), *whole = printed(&s, false, true);
+    char *shown = printed(&s, SETTINGS_BARE, false), *whole = printed(&s, SETTINGS_BARE, true);
     CU_ASSERT_PTR_NULL(strstr(shown, "hunter2"));
     CU_ASSERT_PTR_NOT_NULL(strstr(shown, "postgresql://u:***@h/db"));
     CU_ASSERT_PTR_NOT_NULL(strstr(shown, "sql = \"a://b\""));
@@ -180,7 +181,7 @@ static void values_of_headers_and_secrets_are_hidden_and_names_shown(void)
     struct settings s = parsed(
         "jobs = { a = { plugin = \"p\"; settings = { headers = [\"Authorization: Bearer hunter2\", "
         "\"X-Odd\"]; secrets = [\"whsec_hunter2\"]; header = \"a: b\"; }; }; };");
-    char *shown = printed(&s, false, false), *whole = printed(&s, false, true);
+    char *shown = printed(&s, SETTINGS_BARE, false), *whole = printed(&s, SETTINGS_BARE, true);
     CU_ASSERT_PTR_NULL(strstr(shown, "hunter2"));
     CU_ASSERT_PTR_NOT_NULL(strstr(shown, "headers = [\"Authorization: ***\", \"X-Odd\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(shown, "secrets = [\"***\"]"));
@@ -197,7 +198,7 @@ static void a_full_disk_is_noticed(void)
     struct err err = { 0 };
     FILE *full = fopen("/dev/full", "w");
     if (full) {
-        CU_ASSERT_EQUAL(settings_print(&s, full, true, false, &err), ERR_GENERAL);
+        CU_ASSERT_EQUAL(settings_print(&s, full, SETTINGS_EXPLAINED, false, &err), ERR_GENERAL);
         says(&err, "print", "cannot write");
         fclose(full);
     }

@@ -34,7 +34,7 @@ static char *printed(const struct settings *s, bool secrets)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    CU_ASSERT_EQUAL(settings_print(s, out, false, secrets, NULL), 0);
+    CU_ASSERT_EQUAL(settings_print(s, out, SETTINGS_BARE, secrets, NULL), 0);
     fclose(out);
     return text;
 }

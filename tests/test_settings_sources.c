@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "../engine/base/settings_print.h"
+#include "../engine/base/settings_table.h"
 
 /* ---- files and includes ---- */
 
@@ -406,6 +408,37 @@ static void pg_variables_are_the_store_when_nothing_else_is(void)
     settings_fixture_forget_environment();
 }
 
+static void place_is(const struct settings *s, const char *name, const char *job, const char *expected)
+{
+    const struct setting_row *row = *name ? settings_row(name, job != NULL) : NULL;
+    CU_ASSERT_STRING_EQUAL(settings_place(s, row, job), expected);
+}
+
+static void each_value_says_where_it_comes_from(void)
+{
+    struct settings_flag flags[] = { { "--store", "sqlite:flag.db" }, { "workers", "3" } };
+    struct settings s;
+    struct err err = { 0 };
+    write_file("a.cfg", "page = 77;\nstore = \"sqlite:file.db\"; max_checks = 5;\n"
+                        "jobs = { look = { plugin = \"noop\";\n timeout = \"5s\";\n"
+                        "settings = { x = 1; }; }; };");
+    setenv("PRESCIENT_SLAB", "9", 1);
+    CU_ASSERT_EQUAL_FATAL(settings_load(&s, "a.cfg", flags, 2, &err), 0);
+    place_is(&s, "page", NULL, "a.cfg:1");
+    place_is(&s, "store", NULL, "--store");
+    place_is(&s, "workers", NULL, "--set workers");
+    place_is(&s, "slab", NULL, "PRESCIENT_SLAB");
+    place_is(&s, "schema", NULL, "default");
+    place_is(&s, "timeout", NULL, "default");
+    place_is(&s, "plugin", "look", "a.cfg:3");
+    place_is(&s, "timeout", "look", "a.cfg:4");
+    place_is(&s, "max_checks", "look", "a.cfg:2");
+    place_is(&s, "batch", "look", "default");
+    place_is(&s, "", "look", "a.cfg:5");
+    settings_release(&s);
+    settings_fixture_forget_environment();
+}
+
 static void passwords_do_not_show_in_errors(void)
 {
     struct settings s;
@@ -440,6 +473,7 @@ static const struct test tests[] = {
     TEST(database_url_is_the_store_when_it_is_postgresql),
     TEST(a_variable_that_wins_over_the_file_is_noted),
     TEST(pg_variables_are_the_store_when_nothing_else_is),
+    TEST(each_value_says_where_it_comes_from),
     TEST(passwords_do_not_show_in_errors),
     { NULL, NULL },
 };

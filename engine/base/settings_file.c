@@ -161,6 +161,8 @@ static int read_job_member(struct settings_loader *l, const config_setting_t *no
         return err_set(l->err, ERR_SETTINGS, "%s: %ssettings: expected a group, settings = { ... }",
                        place_of(l, node), label);
     job->own = node;
+    if (settings_loader_place(l, NULL, job->name, place_of(l, node)) < 0)
+        return ERR_NOMEM;
     return check_own(l, node, label);
 }
 

@@ -251,13 +251,16 @@ static void put_member(const struct setting_row *row, const struct listener_sett
     fputs(";\n", out);
 }
 
-void settings_listeners_put(const struct settings *s, FILE *out)
+void settings_listeners_put(const struct settings *s, bool placed, FILE *out)
 {
     if (!s->nlisteners)
         return;
     fputs("listeners = (\n", out);
     for (int i = 0; i < s->nlisteners; i++) {
-        fputs("    {\n", out);
+        if (placed)
+            fprintf(out, "    {    # %s\n", s->listeners[i].from);
+        else
+            fputs("    {\n", out);
         for (const struct setting_row *row = rows; row->name; row++)
             put_member(row, &s->listeners[i], out);
         fputs(i + 1 < s->nlisteners ? "    },\n" : "    }\n", out);

@@ -10,7 +10,7 @@ enum { LISTENERS_MAX = 256 };
 /* After the jobs, which they name. */
 int settings_listeners_read(struct settings_loader *l);
 
-/* In libconfig syntax; nothing where there are none. */
-void settings_listeners_put(const struct settings *s, FILE *out);
+/* In libconfig syntax, on request with their places; nothing where there are none. */
+void settings_listeners_put(const struct settings *s, bool placed, FILE *out);
 
 #endif

@@ -69,7 +69,7 @@ static int assign_store_of_others(struct settings_loader *l)
     if (url && (!strncmp(url, "postgresql://", 13) || !strncmp(url, "postgres://", 11)))
         return settings_loader_assign(l, store, NULL, &(struct setting_value){ .text = url }, "DATABASE_URL",
                                       "");
-    for (size_t i = 0; i < COUNT(pg_variables) && !l->where[settings_row_index(store)]; i++)
+    for (size_t i = 0; i < COUNT(pg_variables) && !l->impl->where[settings_row_index(store)]; i++)
         if (variable(pg_variables[i]))          /* libpq reads them by itself */
             return settings_loader_assign(l, store, NULL, &(struct setting_value){ .text = "postgresql://" },
                                           pg_variables[i], "");
@@ -143,7 +143,7 @@ static int assign_flags(struct settings_loader *l, const struct settings_flag *f
 static const char *as_set(struct settings_loader *l, const char *name)
 {
     const struct setting_row *row = settings_row(name, false);
-    const char *where = l->where[settings_row_index(row)];
+    const char *where = l->impl->where[settings_row_index(row)];
     CLEANUP(cleanup_free) char *value = NULL;
     size_t size;
     FILE *out = open_memstream(&value, &size);

@@ -15,7 +15,7 @@ int settings_loader_nomem(struct settings_loader *l)
 /* DATABASE_URL is set on many hosts, by others: that it wins over the file has to be seen. */
 static void note_place(struct settings_loader *l, const struct setting_row *row, const char *where)
 {
-    const char **place = &l->where[settings_row_index(row)];
+    const char **place = &l->impl->where[settings_row_index(row)];
     bool is_flag = where && !strncmp(where, "--", 2);
     if (!strcmp(row->name, "store") && *place) {
         l->s->store_instead_of = is_flag ? NULL : *place;
@@ -63,6 +63,17 @@ static int note_reference(struct settings_loader *l, const struct setting_row *r
     return 0;
 }
 
+int settings_loader_place(struct settings_loader *l, const struct setting_row *row, const char *job,
+                          const char *where)
+{
+    struct settings_placed *p = arena_alloc(l->impl->arena, sizeof *p);
+    if (!p)
+        return settings_loader_nomem(l);
+    *p = (struct settings_placed){ l->impl->placed, row, job, where };
+    l->impl->placed = p;
+    return 0;
+}
+
 int settings_loader_assign(struct settings_loader *l, const struct setting_row *row, struct job_settings *job,
                            const struct setting_value *given, const char *where, const char *label)
 {
@@ -84,5 +95,7 @@ int settings_loader_assign(struct settings_loader *l, const struct setting_row *
                        settings_found(row, &value, a), settings_expected(row, a));
     if (!job)
         note_place(l, row, where);
+    else if (settings_loader_place(l, row, job->name, where) < 0)
+        return ERR_NOMEM;
     return note_reference(l, row, job, value.reference);
 }

@@ -12,8 +12,6 @@ struct settings_loader {
     struct settings *s;
     struct settings_impl *impl;
     struct libconfig_guard guard;   /* the text of the file; only while loading */
-    /* "prescient.cfg:12", "PRESCIENT_PAGE", "--page"; NULL: the default */
-    const char *where[SETTINGS_ROWS_MAX];
     struct err *err;
 };
 
@@ -21,6 +19,10 @@ struct settings_loader {
  * ("jobs.unshipped."). */
 int settings_loader_assign(struct settings_loader *l, const struct setting_row *row, struct job_settings *job,
                            const struct setting_value *value, const char *where, const char *label);
+
+/* Keeps where a setting of a job stands; `row` NULL: its group `settings`. */
+int settings_loader_place(struct settings_loader *l, const struct setting_row *row, const char *job,
+                          const char *where);
 
 int settings_loader_nomem(struct settings_loader *l);
 

@@ -15,7 +15,8 @@
 struct printer {
     const struct settings *s;
     FILE *out;
-    bool commented, secrets;
+    enum settings_comments comments;
+    bool secrets;
     struct arena *arena;
 };
 
@@ -187,6 +188,33 @@ static void put_value(struct printer *p, const struct setting_row *row, const vo
         settings_put_value(row, field, count, p->secrets, p->out);
 }
 
+/* Jobs start from the top level. */
+static const char *place_in_job(const struct settings_impl *impl, const struct setting_row *row,
+                                const char *job)
+{
+    for (const struct settings_placed *p = impl->placed; p; p = p->older)
+        if (p->row == row && !strcmp(p->job, job))
+            return p->where;
+    return NULL;
+}
+
+const char *settings_place(const struct settings *s, const struct setting_row *row, const char *job)
+{
+    const struct settings_impl *impl = s->impl;
+    const char *where = job ? place_in_job(impl, row, job) : NULL;
+    if (!where && row)
+        where = impl->where[settings_row_index(row)];
+    return where ? where : "default";
+}
+
+static void end_line(struct printer *p, const char *place)
+{
+    if (p->comments == SETTINGS_PLACED)
+        fprintf(p->out, ";    # %s\n", place);
+    else
+        fputs(";\n", p->out);
+}
+
 static void put_job_body(struct printer *p, const struct job_settings *job)
 {
     for (const struct setting_row *row = settings_job_rows; row->name; row++) {
@@ -194,13 +222,13 @@ static void put_job_body(struct printer *p, const struct job_settings *job)
             continue;
         fprintf(p->out, "        %s = ", row->name);
         put_value(p, row, (const char *)job + row->offset, 0, job->name);
-        fputs(";\n", p->out);
+        end_line(p, settings_place(p->s, row, job->name));
     }
     if (!job->own)
         return;
     fputs("        settings = ", p->out);
     put_node(p, job->own, 2);
-    fputs(";\n", p->out);
+    end_line(p, settings_place(p->s, NULL, job->name));
 }
 
 static void put_jobs(struct printer *p)
@@ -269,27 +297,30 @@ static void put_row(struct printer *p, const struct setting_row *row)
 {
     /* settings_field serves readers and writers */
     struct settings *s = (struct settings *)p->s;
-    if (p->commented && row->section)
+    bool is_explained = p->comments == SETTINGS_EXPLAINED;
+    if (is_explained && row->section)
         fprintf(p->out, "\n# ---- %s ----\n", row->section);
-    if (p->commented)
+    if (is_explained)
         put_comment(p, row);
     const void *field = settings_field(row, s, NULL);
     int count = row->count ? *(const int *)((const char *)s + row->count) : 0;
     bool is_text = row->type == SETTING_TEXT || row->type == SETTING_URL;
     if (is_text && !*(const char *const *)field) {
-        if (p->commented)
+        if (is_explained)
             fprintf(p->out, "# %s = \"\";\n", row->name);
         return;
     }
     fprintf(p->out, "%s = ", row->name);
     put_value(p, row, field, count, NULL);
-    fputs(";\n", p->out);
+    end_line(p, settings_place(p->s, row, NULL));
 }
 
-int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err)
+int settings_print(const struct settings *s, FILE *out, enum settings_comments comments, bool secrets,
+                   struct err *err)
 {
     CLEANUP(arena_freep) struct arena *a = arena_new(4096);
-    struct printer p = { .s = s, .out = out, .commented = commented, .secrets = secrets, .arena = a };
+    struct printer p = { .s = s, .out = out, .comments = comments, .secrets = secrets, .arena = a };
+    bool commented = comments == SETTINGS_EXPLAINED;
     if (!a)
         return err_set(err, ERR_NOMEM, "settings: out of memory");
     if (commented)
@@ -315,7 +346,7 @@ int settings_print(const struct settings *s, FILE *out, bool commented, bool sec
     }
     if (commented && !s->nlisteners)
         fputs(listeners_example, out);
-    settings_listeners_put(s, out);
+    settings_listeners_put(s, comments == SETTINGS_PLACED, out);
     if (fflush(out) != 0 || ferror(out))
         return err_sys(err, ERR_GENERAL, "settings: cannot write");
     return 0;

@@ -6,9 +6,21 @@
 #include "err.h"
 #include "settings.h"
 
-/* The settings in force as a file that settings_parse reads back to the same, comments with help
- * and bounds when `commented`. Passwords in URLs are printed as they are only with `secrets` (what
- * a worker is sent), else as "***". */
-int settings_print(const struct settings *s, FILE *out, bool commented, bool secrets, struct err *err);
+struct setting_row;
+
+enum settings_comments {
+    SETTINGS_BARE,
+    SETTINGS_EXPLAINED,     /* what a setting means, its bounds and its default */
+    SETTINGS_PLACED         /* where a value comes from: "default", "prescient.cfg:3", "--set page" */
+};
+
+/* The settings in force as a file that settings_parse reads back to the same. Passwords in URLs are
+ * printed as they are only with `secrets` (what a worker is sent), else as "***". */
+int settings_print(const struct settings *s, FILE *out, enum settings_comments comments, bool secrets,
+                   struct err *err);
+
+/* Where the value of a setting comes from, of the top level (`job` NULL) or of a job; "default" for
+ * what nobody has set. */
+const char *settings_place(const struct settings *s, const struct setting_row *row, const char *job);
 
 #endif

@@ -9,13 +9,14 @@
 #include "digests_load.h"
 #include "probe.h"
 #include "report.h"
+#include "settings_json.h"
 #include "text.h"
 #include "../base/settings_print.h"
 
 static int config_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
-    { "print", 'p', NULL, "print the settings in force, from flags, environment and file (the default)" },
+    { "print", 'p', NULL, "print the settings in force, and where each comes from (the default)" },
     { "check", 'k', NULL, "read the settings and try every job; report what is wrong" },
     { "sample", 's', NULL, "print all settings with their defaults, bounds and meaning" },
     { 0 }
@@ -29,7 +30,8 @@ const struct command cmd_config = {
             "would. A mistake ends\n"
             "with exit code 78; a database that is away just now is only warned of.",
     .examples = "prescient config --check\n"
-                "prescient config --sample >full.cfg",
+                "prescient config --sample >full.cfg\n"
+                "prescient config --json",
     .options = options, .main = config_main, .plain = true,
 };
 
@@ -38,9 +40,9 @@ static int load(struct app *app, struct err *err)
     return digests_load(app, err);
 }
 
-static int print(struct app *app, bool commented, struct err *err)
+static int print(struct app *app, enum settings_comments comments, struct err *err)
 {
-    int rc = settings_print(&app->settings, app->out, commented, false, err);
+    int rc = settings_print(&app->settings, app->out, comments, false, err);
     /* launch.c reports an output that was closed */
     return rc < 0 && !ferror(app->out) ? app_fail(app, err) : EXIT_WELL;
 }
@@ -58,12 +60,23 @@ static int config_print(struct app *app, struct err *err)
     if (load(app, err) < 0)
         return app_fail(app, err);
     remark_store(app);
-    return print(app, false, err);
+    if (!app->json)
+        return print(app, SETTINGS_PLACED, err);
+    json_t *object = settings_json(&app->settings, err);
+    if (!object)
+        return app_fail(app, err);
+    report_print_object(app, object);
+    return EXIT_WELL;
 }
 
 static int config_sample(struct app *app, struct err *err)
 {
-    return settings_parse(&app->settings, "", "sample", err) < 0 ? app_fail(app, err) : print(app, true, err);
+    if (app->json) {
+        report_print_object(app, settings_json_sample());
+        return EXIT_WELL;
+    }
+    int rc = settings_parse(&app->settings, "", "sample", err);
+    return rc < 0 ? app_fail(app, err) : print(app, SETTINGS_EXPLAINED, err);
 }
 
 /* Only when the settings have the slot length; else an engine warns when it starts, and doctor. */

@@ -50,6 +50,11 @@ static const char *const group_names[COMMAND_GROUPS] = {
     [COMMAND_PROGRAM] = "the program",
 };
 
+const char *help_group(enum command_group group)
+{
+    return group_names[group];
+}
+
 /* A program that is one command has one of these. */
 static void group_print(FILE *out, enum command_group group)
 {

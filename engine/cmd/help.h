@@ -8,6 +8,9 @@
 void help_all(FILE *out);
 void help_command(FILE *out, const struct command *command);
 
+/* "what waits, what was, how it is" */
+const char *help_group(enum command_group group);
+
 /* The command named `name`; NULL when there is none, with the nearest name in err. */
 const struct command *command_find(const char *name, struct err *err);
 

@@ -18,7 +18,9 @@
 #include "app.h"
 #include "digests_load.h"
 #include "help.h"
+#include "help_json.h"
 #include "option.h"
+#include "report.h"
 
 struct launch { /* the command line, parsed */
     struct app app;
@@ -224,6 +226,17 @@ static bool launch_keep(struct launch *l, int argc, char **argv)
     return l->given != NULL;
 }
 
+static void launch_help(struct launch *l)
+{
+    const struct command *command = l->app.command;
+    if (l->app.json)
+        report_print_object(&l->app, command ? help_json_command(command) : help_json_all());
+    else if (command)
+        help_command(stdout, command);
+    else
+        help_all(stdout);
+}
+
 static int launch_run(struct launch *l, int argc, char **argv)
 {
     struct err err = { 0 };
@@ -236,10 +249,7 @@ static int launch_run(struct launch *l, int argc, char **argv)
         return EXIT_WELL;
     }
     if (l->help) {
-        if (l->app.command)
-            help_command(stdout, l->app.command);
-        else
-            help_all(stdout);
+        launch_help(l);
         return EXIT_WELL;
     }
     if (!l->app.command) {

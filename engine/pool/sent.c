@@ -15,7 +15,7 @@ int sent_print(const struct settings *s, char **text, size_t *len, struct err *e
     FILE *f = open_memstream(text, len);
     if (!f)
         return err_set(err, ERR_NOMEM, "out of memory for the workers' settings");
-    int rc = settings_print(&sent, f, false, true, err);
+    int rc = settings_print(&sent, f, SETTINGS_BARE, true, err);
     bool is_whole = fclose(f) == 0 && *text;
     if (rc < 0)
         return rc;

@@ -21,7 +21,7 @@ static char *sent(const struct settings *s)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    MUST(settings_print(s, out, false, true, &err) == 0);
+    MUST(settings_print(s, out, SETTINGS_BARE, true, &err) == 0);
     fclose(out);
     return text;
 }

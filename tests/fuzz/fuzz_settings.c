@@ -13,7 +13,7 @@ static char *printed(const struct settings *s, bool commented, bool secrets)
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    MUST(settings_print(s, out, commented, secrets, &err) == 0);
+    MUST(settings_print(s, out, commented ? SETTINGS_EXPLAINED : SETTINGS_BARE, secrets, &err) == 0);
     fclose(out);
     return text;
 }
