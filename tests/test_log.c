@@ -94,6 +94,50 @@ static void a_line_of_json_has_all_that_one_of_text_has(void)
     json_decref(object);
 }
 
+static json_t *object_about(struct log_about about, bool to_journal)
+{
+    static char line[40000];
+    struct log log;
+    FILE *out = fmemopen(line, sizeof line, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(out);
+    log_init(&log, out, LOG_LEVEL_DEBUG, "test");
+    log.form = LOG_FORM_JSON;
+    log.to_journal = to_journal;
+    log_line_about(&log, LOG_LEVEL_ERROR, about, "words");
+    fclose(out);
+    CU_ASSERT_EQUAL(!strncmp(line, "<3>", 3), to_journal);
+    json_t *object = json_loads(line + (to_journal ? 3 : 0), 0, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(object);
+    return object;
+}
+
+static void what_a_line_is_about_has_members_of_its_own(void)
+{
+    struct log_about about = { 1700000100, "remind", "or\nders", "\"\xff" "42" };
+    json_t *object = object_about(about, true);
+    CU_ASSERT_STRING_EQUAL(member(object, "slot"), "2023-11-14T22:15:00Z");
+    CU_ASSERT_STRING_EQUAL(member(object, "job"), "remind");
+    CU_ASSERT_STRING_EQUAL(member(object, "entity"), "or ders");
+    CU_ASSERT_STRING_EQUAL(member(object, "key"), "\"\xef\xbf\xbd" "42");
+    json_decref(object);
+    object = object_about((struct log_about){ .job = "remind" }, false);
+    CU_ASSERT_EQUAL(json_object_size(object), 6);
+    json_decref(object);
+}
+
+/* Also of names that nobody can have. */
+static void a_line_about_long_names_ends_within_them(void)
+{
+    static char longest[5000], text[4200];
+    memset(longest, 0xff, sizeof longest - 1);
+    memset(text, '"', sizeof text - 1);
+    json_t *object = object_about((struct log_about){ 1, longest, longest, text }, false);
+    CU_ASSERT_EQUAL(strlen(member(object, "job")) % 3, 0);
+    CU_ASSERT_EQUAL(strlen(member(object, "entity")), strlen(member(object, "job")));
+    CU_ASSERT(strlen(member(object, "key")) >= 1024);
+    json_decref(object);
+}
+
 static void json_is_json_whatever_the_words_hold(void)
 {
     static const struct { const char *text, *shown; } all[] = {
@@ -120,6 +164,8 @@ static const struct test tests[] = {
     TEST(a_line_of_text_begins_with_its_time),
     TEST(the_journal_is_given_the_priority_and_the_words),
     TEST(a_line_of_json_has_all_that_one_of_text_has),
+    TEST(what_a_line_is_about_has_members_of_its_own),
+    TEST(a_line_about_long_names_ends_within_them),
     TEST(json_is_json_whatever_the_words_hold),
     { NULL, NULL },
 };

@@ -10,11 +10,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moment.h"
 #include "utf8.h"
 
 enum {
     TEXT_SIZE = 4000,
-    LINE_SIZE = 6 * TEXT_SIZE + 300         /* each byte of a text may become six */
+    NAME_SIZE = 1100, /* of what a line is about: each name has 1,024 bytes */
+    NAMES = 3,
+    /* each byte of a text may become six */
+    LINE_SIZE = 6 * (TEXT_SIZE + NAMES * NAME_SIZE) + 400
 };
 
 static const char *const level_names[] = { "debug", "info", "warn", "error" };
@@ -33,7 +37,8 @@ static bool is_journal(FILE *out)
 void log_init(struct log *log, FILE *out, enum log_level least, const char *role)
 {
     *log = (struct log){ .out = out, .least = least, .role = role };
-    log->form = is_journal(out) ? LOG_FORM_JOURNAL : LOG_FORM_TEXT;
+    log->to_journal = is_journal(out);
+    log->form = log->to_journal ? LOG_FORM_JOURNAL : LOG_FORM_TEXT;
 }
 
 int log_level_named(const char *name)
@@ -66,11 +71,22 @@ static size_t obeyed(const char *text, size_t len)
     return 0;
 }
 
+static void make_clean(char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        memset(text + i, ' ', obeyed(text + i, len - i));
+}
+
 /* ---- forms ---- */
 
-/* Each writes a line of at most LINE_SIZE bytes, without its end, and returns its length. `text` is
- * clean. */
-typedef size_t write_form(const struct log *log, enum log_level level, const char *text, char *line);
+struct line {
+    enum log_level level;
+    const char *text;              /* clean */
+    const struct log_about *about; /* as it came */
+};
+
+/* Each writes a line of at most LINE_SIZE bytes, without its end, and returns its length. */
+typedef size_t write_form(const struct log *log, const struct line *l, char *line);
 
 static size_t put_time(char *line, size_t size)
 {
@@ -82,25 +98,31 @@ static size_t put_time(char *line, size_t size)
     return n + (size_t)snprintf(line + n, size - n, ".%03ldZ", now.tv_nsec / 1000000);
 }
 
-static size_t write_bare(const struct log *log, enum log_level level, const char *text, char *line)
+static size_t write_bare(const struct log *log, const struct line *l, char *line)
 {
-    return (size_t)snprintf(line, LINE_SIZE - 40, "%s %s[%d]: %s", level_names[level], log->role,
-                            (int)getpid(), text);
+    return (size_t)snprintf(line, LINE_SIZE - 40, "%s %s[%d]: %s", level_names[l->level], log->role,
+                            (int)getpid(), l->text);
 }
 
-static size_t write_text(const struct log *log, enum log_level level, const char *text, char *line)
+static size_t write_text(const struct log *log, const struct line *l, char *line)
 {
     size_t n = put_time(line, LINE_SIZE);
     line[n++] = ' ';
-    return n + write_bare(log, level, text, line + n);
+    return n + write_bare(log, l, line + n);
 }
 
 /* The priorities are those of syslog(3). */
-static size_t write_journal(const struct log *log, enum log_level level, const char *text, char *line)
+static size_t put_priority(enum log_level level, char *line)
 {
     static const int priorities[] = { 7, 6, 4, 3 };
+    return (size_t)snprintf(line, LINE_SIZE, "<%d>", priorities[level]);
+}
+
+static size_t write_journal(const struct log *log, const struct line *l, char *line)
+{
     (void)log;
-    return (size_t)snprintf(line, LINE_SIZE, "<%d>%s", priorities[level], text);
+    size_t n = put_priority(l->level, line);
+    return n + (size_t)snprintf(line + n, LINE_SIZE - n, "%s", l->text);
 }
 
 static size_t put_quoted(char *line, const char *text, size_t len)
@@ -132,38 +154,80 @@ static size_t put_escaped(char *line, const char *text)
     return n;
 }
 
-static size_t write_json(const struct log *log, enum log_level level, const char *text, char *line)
+/* A longer name ends where there is no more room, and not within a character. */
+static size_t put_member(char *line, const char *name, const char *value)
+{
+    char clean[NAME_SIZE];
+    if (!value)
+        return 0;
+    size_t len = utf8_cut(value, strlen(value), sizeof clean - 1);
+    memcpy(clean, value, len);
+    clean[len] = '\0';
+    make_clean(clean, len);
+    size_t n = (size_t)sprintf(line, ",\"%s\":\"", name);
+    n += put_escaped(line + n, clean);
+    line[n++] = '"';
+    return n;
+}
+
+static size_t put_about(char *line, const struct log_about *about)
+{
+    char slot[MOMENT_TEXT];
+    size_t n = put_member(line, "slot", about->slot ? moment_format(about->slot, slot) : NULL);
+    n += put_member(line + n, "job", about->job);
+    n += put_member(line + n, "entity", about->entity);
+    return n + put_member(line + n, "key", about->key);
+}
+
+static size_t write_json(const struct log *log, const struct line *l, char *line)
 {
     char at[40];
     at[put_time(at, sizeof at)] = '\0';
-    size_t n = (size_t)snprintf(line, LINE_SIZE,
-                                "{\"time\":\"%s\",\"level\":\"%s\",\"role\":\"%s\",\"pid\":%d,"
-                                "\"message\":\"", at, level_names[level], log->role, (int)getpid());
-    n += put_escaped(line + n, text);
+    size_t n = log->to_journal ? put_priority(l->level, line) : 0;
+    n += (size_t)snprintf(line + n, LINE_SIZE - n,
+                          "{\"time\":\"%s\",\"level\":\"%s\",\"role\":\"%s\",\"pid\":%d,\"message\":\"", at,
+                          level_names[l->level], log->role, (int)getpid());
+    n += put_escaped(line + n, l->text);
     line[n++] = '"';
+    n += put_about(line + n, l->about);
     line[n++] = '}';
     return n;
 }
 
 static write_form *const forms[] = { write_text, write_bare, write_journal, write_json };
 
-void log_line(struct log *log, enum log_level level, const char *fmt, ...)
+static void write_line(const struct log *log, enum log_level level, const struct log_about *about,
+                       const char *fmt, va_list ap)
 {
-    if (!log || level < log->least)
-        return;
     char text[TEXT_SIZE], line[LINE_SIZE];
-    va_list ap;
-    va_start(ap, fmt);
     int n = vsnprintf(text, sizeof text, fmt, ap);
-    va_end(ap);
     size_t len = n < 0 ? 0 : (size_t)n;
     if (len >= sizeof text)
         len = sizeof text - 1;
-    for (size_t i = 0; i < len; i++)
-        memset(text + i, ' ', obeyed(text + i, len - i));
+    make_clean(text, len);
     text[len] = '\0';
-    size_t end = forms[log->form](log, level, text, line);
+    size_t end = forms[log->form](log, &(struct line){ level, text, about }, line);
     line[end] = '\n';
     fwrite(line, 1, end + 1, log->out);
     fflush(log->out);
+}
+
+void log_line(struct log *log, enum log_level level, const char *fmt, ...)
+{
+    va_list ap;
+    if (!log || level < log->least)
+        return;
+    va_start(ap, fmt);
+    write_line(log, level, &(struct log_about){ 0 }, fmt, ap);
+    va_end(ap);
+}
+
+void log_line_about(struct log *log, enum log_level level, struct log_about about, const char *fmt, ...)
+{
+    va_list ap;
+    if (!log || level < log->least)
+        return;
+    va_start(ap, fmt);
+    write_line(log, level, &about, fmt, ap);
+    va_end(ap);
 }

@@ -4,6 +4,7 @@
 #define PRESCIENT_LOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
@@ -11,7 +12,8 @@ enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERRO
 /* LOG_FORM_TEXT: "2026-03-01T13:15:00.000Z warn prescient[42]: words".
  * LOG_FORM_BARE: the same without the time.
  * LOG_FORM_JOURNAL: "<4>words"; systemd-journald reads the priority, and knows the rest itself.
- * LOG_FORM_JSON: an object a line: time, level, role, pid, message. */
+ * LOG_FORM_JSON: an object a line: time, level, role, pid, message, and what the line is about; to
+ * the journal with its priority in front, too. */
 enum log_form { LOG_FORM_TEXT, LOG_FORM_BARE, LOG_FORM_JOURNAL, LOG_FORM_JSON };
 
 struct log {
@@ -19,6 +21,14 @@ struct log {
     enum log_level least;       /* lines below are dropped */
     const char *role;           /* "engine", "worker 3"; lives as long as the log */
     enum log_form form;
+    bool to_journal; /* what stands in front of a line as "<4>" is taken off by its reader */
+};
+
+/* What a line is about, as its words say it, too: members of their own in LOG_FORM_JSON. NULL, or
+ * 0: nothing of that kind. */
+struct log_about {
+    int64_t slot;
+    const char *job, *entity, *key;
 };
 
 /* In LOG_FORM_TEXT; in LOG_FORM_JOURNAL where systemd says that `out` is its journal
@@ -26,6 +36,8 @@ struct log {
 void log_init(struct log *log, FILE *out, enum log_level least, const char *role);
 void log_line(struct log *log, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+void log_line_about(struct log *log, enum log_level level, struct log_about about, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* The level named `name` (debug, info, warn, error), or -1. */
 int log_level_named(const char *name);

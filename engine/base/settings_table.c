@@ -191,8 +191,9 @@ const struct setting_row settings_rows[] = {
     { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = words_log_level,
       .help = "What is logged: this level and those after it." },
     { "log_format", SETTING_WORD, AT(log_format), .default_text = "text", .words = words_log_format,
-      .help = "How: as text, or an object of JSON a line, with time, level, role, pid and message.\n"
-              "Text has no time where systemd's journal reads it, which is given the level as a priority." },
+      .help = "How: as text, or an object of JSON a line, with time, level, role, pid, message, and "
+              "the slot, job, entity and key that it is about. systemd's journal is given the level as "
+              "a priority, and text without a time." },
 
     { "listen", SETTING_TEXT, AT(listen), .default_text = "127.0.0.1:8080", .min = 1, .max = 200,
       .section = "The HTTP server (prescient serve)", .accepts = is_printable,

@@ -1,9 +1,11 @@
 /* prescient serve - answers other programs over HTTP. */
 #include <unistd.h>
 
+#include "../base/settings_mask.h"
 #include "../http/listen.h"
 #include "../http/server.h"
 #include "app.h"
+#include "help.h"
 
 static int serve_main(struct app *app, const struct args *args);
 
@@ -76,6 +78,14 @@ static int check_store(struct app *app, struct err *err)
     return st ? 0 : err->code;
 }
 
+/* For who reads the log a week later. */
+static void tell_start(struct app *app, const char *address)
+{
+    char store[512];
+    settings_mask_url(app->settings.store, store, sizeof store);
+    log_info(&app->log, "prescient %s answers at %s; its store is %s", version_text(), address, store);
+}
+
 static int serve_main(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
@@ -92,7 +102,7 @@ static int serve_main(struct app *app, const struct args *args)
         return app_fail(app, &err);
     app->settings.http_read_only = app->settings.http_read_only || args_has(args, 'r');
     supervisor_open(&supervisor);
-    log_info(&app->log, "prescient %s answers at %s", VERSION, listen_text(&address, text));
+    tell_start(app, listen_text(&address, text));
     supervisor_status(&supervisor, "answers at %s", text);
     int rc = server_run(&(struct server_options){
         .settings = &app->settings, .log = &app->log, .role = app->command->role,

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "../base/utf8.h"
+#include "../rules/about.h"
 
 enum {
     /* from the end of its socket to SIGTERM: most often it has died and is about to be reaped */
@@ -132,6 +133,15 @@ static void report_claimed(struct pool *pool, struct pool_worker *w, int claimed
     pool_report(pool, w, w->taken++, w->timed_out ? ANSWER_TIMEOUT : ANSWER_CRASH, &raw, now);
 }
 
+static void log_claimed(const struct pool *pool, const struct pool_worker *w, int runs, const char *how)
+{
+    const struct check *first = &w->page->rows.checks[w->index[w->taken]];
+    struct log_about about = { .slot = first->next_check_at, .job = first->job_exec };
+    log_line_about(pool->o.log, LOG_LEVEL_WARN, about,
+                   "job %s: %s with %d checks claimed: they run one by one", first->job_exec,
+                   w->timed_out ? "timeout" : how, runs);
+}
+
 /* What it had claimed and not answered: one check is reported as timed out or crashed, several (a
  * batch) run again one by one. */
 static void settle_claimed(struct pool *pool, struct pool_worker *w, const char *how)
@@ -143,8 +153,7 @@ static void settle_claimed(struct pool *pool, struct pool_worker *w, const char 
         claimed = w->reached;
     int runs = pool_worker_runs(w, claimed);
     if (runs > 1)
-        log_warn(pool->o.log, "job %s: %s with %d checks claimed: they run one by one",
-                 w->page->rows.checks[w->index[w->taken]].job_exec, w->timed_out ? "timeout" : how, runs);
+        log_claimed(pool, w, runs, how);
     if (runs > 1)
         return_claimed(w, claimed);
     else if (runs == 1)
@@ -163,8 +172,9 @@ static bool is_job_left_out(struct pool *pool, const struct pool_worker *w, cons
     *deaths += *deaths < DEATHS_ENOUGH;
     if (*deaths < DEATHS_ENOUGH)
         return false;
-    log_error(pool->o.log, "job %s: a worker died while it loaded or opened it (%s): it is left out",
-              pool->o.settings->jobs[w->opening - 1].name, how);
+    const char *name = pool->o.settings->jobs[w->opening - 1].name;
+    log_line_about(pool->o.log, LOG_LEVEL_ERROR, (struct log_about){ .job = name },
+                   "job %s: a worker died while it loaded or opened it (%s): it is left out", name, how);
     pool->failures = 0;
     pool->spawn_after_us = 0;
     return true;

@@ -227,13 +227,24 @@ static bool may_log(struct pool *pool, struct pool_worker *w, size_t n)
     return false;
 }
 
+/* It opens one job at a time, and is given checks of one. */
+static struct log_about about_work(const struct pool *pool, const struct pool_worker *w)
+{
+    if (w->opening)
+        return (struct log_about){ .job = pool->o.settings->jobs[w->opening - 1].name };
+    if (!w->page || w->taken >= w->end)
+        return (struct log_about){ 0 };
+    const struct check *c = &w->page->rows.checks[w->index[w->taken]];
+    return (struct log_about){ .slot = c->next_check_at, .job = c->job_exec };
+}
+
 static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const char *body, int n)
 {
     if (n < 1 || !may_log(pool, w, (size_t)n))
         return;
     int level = (unsigned char)body[0];
-    log_line(pool->o.log, level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR, "%.*s", n - 1,
-             body + 1);
+    enum log_level as = level <= LOG_LEVEL_ERROR ? (enum log_level)level : LOG_LEVEL_ERROR;
+    log_line_about(pool->o.log, as, about_work(pool, w), "%.*s", n - 1, body + 1);
 }
 
 static void pool_worker_requests(const struct pool *pool, struct pool_worker *w, const char *body, int n)
@@ -305,7 +316,8 @@ static void log_printed(const struct pool *pool, const struct pool_worker *w, ch
     text[n] = '\0';
     settings_secret_hide(text, pool->secrets, pool->nsecrets, true);
     if (*text)
-        log_info(pool->o.log, "worker %d printed: %s", (int)w->child.pid, text);
+        log_line_about(pool->o.log, LOG_LEVEL_INFO, about_work(pool, w), "worker %d printed: %s",
+                       (int)w->child.pid, text);
 }
 
 /* Keeps the end of a text of `n` bytes that may be part of a secret; returns how long the rest

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../base/moment.h"
+#include "../rules/about.h"
 #include "../rules/slot.h"
 #include "engine_state.h"
 #include "lane.h"
@@ -64,15 +65,17 @@ static void log_target_over(struct engine *e, const struct target *t)
         return;
     }
     const char *kind = kinds[t->kind], *which = moment_format(t->slot, slot);
+    struct log_about about = about_slot(t->slot);
     if (t->only_urgent)
         kind = "urgent checks of the late slot";
     if (slot_is_of_pause(t->slot)) {
         kind = "moved on, after the pause of";
         which = paused_name(e, t->slot);
+        about.slot = 0;
     }
-    log_info(e->o.log, "%s %s: %s; %d leases held by others; %lld ms", kind, which,
-             pass_counts_format(c, counts), t->held_by_others,
-             (long long)(now_us(e) - t->began_us) / 1000);
+    log_line_about(e->o.log, LOG_LEVEL_INFO, about, "%s %s: %s; %d leases held by others; %lld ms", kind,
+                   which, pass_counts_format(c, counts), t->held_by_others,
+                   (long long)(now_us(e) - t->began_us) / 1000);
 }
 
 void engine_target_over(void *engine, struct target *target)
@@ -132,12 +135,13 @@ void engine_workers_ready(void *engine, const bool *usable)
         const char *name = e->o.settings->jobs[i].name;
         bool was_usable = e->jobs.watched[i].is_usable;
         if (was_usable && !usable[i]) {
-            log_line(e->o.log, level,
-                     "job %s cannot be run here; other engines get its checks until a worker can open it",
-                     name);
+            log_line_about(
+                e->o.log, level, (struct log_about){ .job = name },
+                "job %s cannot be run here; other engines get its checks until a worker can open it", name);
             lanes_job_is_gone(&e->lanes, i);
         } else if (!was_usable && usable[i])
-            log_info(e->o.log, "job %s can be run here again", name);
+            log_line_about(e->o.log, LOG_LEVEL_INFO, (struct log_about){ .job = name },
+                           "job %s can be run here again", name);
     }
     jobs_set_usable(&e->jobs, usable);
     e->needs_tick = true;

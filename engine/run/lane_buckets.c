@@ -7,6 +7,7 @@
 
 #include "../base/asan.h"
 #include "../base/moment.h"
+#include "../rules/about.h"
 #include "../rules/slot.h"
 #include "phases.h"
 #include "verdict.h"
@@ -335,10 +336,10 @@ void lane_bucket_lost(struct lane *l, struct leased_bucket *bucket)
         if (p->bucket == bucket)
             dropped += p->rows.n - p->counts[CHECK_OVER];
     char slot[MOMENT_TEXT];
-    log_warn(l->env->log,
-             "slot %s, bucket %d: the lease was taken over by another engine; %d checks under it are "
-             "dropped, nothing was changed",
-             moment_format(bucket->lease.slot, slot), bucket->lease.bucket, dropped);
+    log_line_about(l->env->log, LOG_LEVEL_WARN, about_slot(bucket->lease.slot),
+                   "slot %s, bucket %d: the lease was taken over by another engine; %d checks under it are "
+                   "dropped, nothing was changed",
+                   moment_format(bucket->lease.slot, slot), bucket->lease.bucket, dropped);
     lane_bucket_over(l, bucket);
 }
 
@@ -455,10 +456,11 @@ static void hold_back(const struct lanes *lanes, const struct lane_env *env, int
     struct job_watch *watch = &env->jobs->watched[job];
     int64_t now = now_us(env);
     if (watch->held_slot != slot && !watch->is_broken)
-        log_warn(env->log,
-                 "job %s: held back for this pass after %d timeouts or crashes in a row; its other checks "
-                 "are put off, uncounted",
-                 env->settings->jobs[job].name, watch->troubles);
+        log_line_about(
+            env->log, LOG_LEVEL_WARN, (struct log_about){ slot, env->settings->jobs[job].name, NULL, NULL },
+            "job %s: held back for this pass after %d timeouts or crashes in a row; its other checks "
+            "are put off, uncounted",
+            env->settings->jobs[job].name, watch->troubles);
     watch->held_slot = slot;
     for (int i = 0; i < lanes->n; i++)
         for (struct page *p = lanes->all[i].pages; p; p = p->following) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../base/failpoint.h"
+#include "../rules/about.h"
 #include "../rules/slot.h"
 #include "lane_buckets.h"
 #include "lane_open.h"
@@ -98,8 +99,9 @@ static void begin_read(struct lane *l)
 
 static void skip_for_want_of_memory(struct lane *l, struct leased_bucket *bucket)
 {
-    log_error(l->env->log, "out of memory for a page; the rest of slot %lld, bucket %d is skipped for now",
-              (long long)bucket->lease.slot, bucket->lease.bucket);
+    log_line_about(l->env->log, LOG_LEVEL_ERROR, about_slot(bucket->lease.slot),
+                   "out of memory for a page; the rest of slot %lld, bucket %d is skipped for now",
+                   (long long)bucket->lease.slot, bucket->lease.bucket);
     l->env->totals->skipped_some = true;
     leased_bucket_skip_rest(bucket);
 }
@@ -114,11 +116,12 @@ static void skip_damaged_rows(struct lane *l, struct leased_bucket *bucket, cons
     struct cooldown_key key = *r->damage ? cooldown_of(COOLDOWN_SLOT, bucket->lease.slot)
                                          : cooldown_of(COOLDOWN_CHECK, r->damaged_id);
     if (cooldown_may_log(l->env->cooldowns, key, lane_now_us(l)))
-        log_error(l->env->log,
-                  "slot %lld, bucket %d: %d rows cannot be run and stay where they are; the first has "
-                  "id %lld: %s",
-                  (long long)bucket->lease.slot, bucket->lease.bucket, r->ndamaged, (long long)r->damaged_id,
-                  *r->damage ? r->damage : "their values violate the table's constraints");
+        log_line_about(l->env->log, LOG_LEVEL_ERROR, about_slot(bucket->lease.slot),
+                       "slot %lld, bucket %d: %d rows cannot be run and stay where they are; the first has "
+                       "id %lld: %s",
+                       (long long)bucket->lease.slot, bucket->lease.bucket, r->ndamaged,
+                       (long long)r->damaged_id,
+                       *r->damage ? r->damage : "their values violate the table's constraints");
     l->env->totals->skipped_some = true;
     leased_bucket_skip(bucket, r->ndamaged);
 }
@@ -131,8 +134,9 @@ static void read_met_corrupt_block(struct lane *l, struct leased_bucket *bucket,
     if (++bucket->damaged_reads < COOLDOWN_TRIES)
         return;
     if (lane_may_log_slot(l, lease->slot))
-        log_error(l->env->log, "slot %lld, bucket %d: rows that cannot be read stay where they are: %s",
-                  (long long)lease->slot, lease->bucket, err->text);
+        log_line_about(l->env->log, LOG_LEVEL_ERROR, about_slot(lease->slot),
+                       "slot %lld, bucket %d: rows that cannot be read stay where they are: %s",
+                       (long long)lease->slot, lease->bucket, err->text);
     l->env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
     leased_bucket_skip_rest(bucket);
@@ -288,8 +292,9 @@ static void finish_met_corrupt_block(struct lane *l, struct leased_bucket *bucke
     if (!did_not_look)
         return;
     if (lane_may_log_slot(l, lease->slot))
-        log_error(l->env->log, "slot %lld: the end of its pass cannot be written: %s", (long long)lease->slot,
-                  err->text);
+        log_line_about(l->env->log, LOG_LEVEL_ERROR, about_slot(lease->slot),
+                       "slot %lld: the end of its pass cannot be written: %s", (long long)lease->slot,
+                       err->text);
     bucket->counts.locked++;
     end_bucket(l, bucket);
 }

@@ -5,6 +5,7 @@
 
 #include "../base/failpoint.h"
 #include "../base/moment.h"
+#include "../rules/about.h"
 #include "../rules/slot.h"
 #include "lane_buckets.h"
 #include "lane_send.h"
@@ -125,12 +126,14 @@ static void open_locked(struct lane *l, struct target *t, const struct err *err)
     moment_format(t->slot, slot);
     bool was_logged = cooldown_is_on(env->cooldowns, cooldown_of(COOLDOWN_SLOT, t->slot), now);
     if (targets_locked(env->targets, t, now, random_next(env->random)) && !was_logged)
-        log_warn(env->log, "slot %s cannot be opened yet; retrying: %s", slot, err->text);
+        log_line_about(env->log, LOG_LEVEL_WARN, about_slot(t->slot),
+                       "slot %s cannot be opened yet; retrying: %s", slot, err->text);
     if (target_is_worth_waiting(t, env->patient, now))
         return;
     if (lane_may_log_slot(l, t->slot))
-        log_error(env->log, "slot %s is skipped: it could not be opened for %d s: %s", slot,
-                  TARGET_LOCKED_LONG_S, err->text);
+        log_line_about(env->log, LOG_LEVEL_ERROR, about_slot(t->slot),
+                       "slot %s is skipped: it could not be opened for %d s: %s", slot, TARGET_LOCKED_LONG_S,
+                       err->text);
     t->counts.locked++;
     env->totals->skipped_some = true;
     t->unopened = true;
@@ -145,8 +148,8 @@ static void open_met_corrupt_block(struct lane *l, struct target *t, const struc
     if (++t->damaged_opens < COOLDOWN_TRIES)
         return;
     if (lane_may_log_slot(l, t->slot))
-        log_error(env->log, "slot %lld cannot be opened and is skipped: %s", (long long)t->slot,
-                  err->text);
+        log_line_about(env->log, LOG_LEVEL_ERROR, about_slot(t->slot),
+                       "slot %lld cannot be opened and is skipped: %s", (long long)t->slot, err->text);
     t->counts.locked++;
     env->totals->skipped_some = true;
     end_opening(l, t);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "../base/utf8.h"
+#include "../rules/about.h"
 #include "../rules/digest.h"
 #include "../rules/occurrence.h"
 #include "../rules/slot.h"
@@ -38,10 +39,11 @@ static void log_unreadable(const struct lane_env *env, const struct check *c, co
 {
     if (!cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_TERMS, 0), now_us))
         return;
-    log_warn(env->log,
-             "check %.*s/%.*s (%.*s): %s; it waits for an engine that can read this, as if its job were "
-             "unknown here (so may others: `prescient status` counts them)",
-             UTF8_SHOWN(c->entity_name), UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), err->text);
+    log_line_about(
+        env->log, LOG_LEVEL_WARN, about_check(c),
+        "check %.*s/%.*s (%.*s): %s; it waits for an engine that can read this, as if its job were "
+        "unknown here (so may others: `prescient status` counts them)",
+        UTF8_SHOWN(c->entity_name), UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), err->text);
 }
 
 /* ---- it comes in ---- */
@@ -109,12 +111,13 @@ static void log_nobodys_digest(const struct lane_env *env, const struct check *c
 {
     if (!cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_TERMS, 0), now_us))
         return;
-    log_warn(env->log,
-             "check %s/%.*s: these settings have no listener \"%.*s\" with a digest and the job \"%.*s\"; "
-             "it waits for an engine whose settings have it. If the listener is gone for good: prescient "
-             "resolve %s %.*s",
-             c->entity_name, UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec),
-             c->entity_name, UTF8_SHOWN(c->entity_key));
+    log_line_about(
+        env->log, LOG_LEVEL_WARN, about_check(c),
+        "check %s/%.*s: these settings have no listener \"%.*s\" with a digest and the job \"%.*s\"; "
+        "it waits for an engine whose settings have it. If the listener is gone for good: prescient "
+        "resolve %s %.*s",
+        c->entity_name, UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec),
+        c->entity_name, UTF8_SHOWN(c->entity_key));
 }
 
 /* It needs no run: the settle does all of it. False: nobody's here, or out of memory. */

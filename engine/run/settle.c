@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "../rules/about.h"
 #include "../rules/retry.h"
 #include "../rules/slot.h"
 #include "verdict.h"
@@ -183,8 +184,9 @@ static void drop_answer(struct ended *x, int index, enum cooldown_reason reason,
 {
     const struct check *row = &x->page->rows.checks[index];
     cooldown_start(x->env->cooldowns, cooldown_of(COOLDOWN_CHECK, row->id), reason, x->now_us);
-    log_warn(x->env->log, "check %s/%s (%s): %s: its answer is dropped; it runs again later",
-             row->entity_name, row->entity_key, row->job_exec, why);
+    log_line_about(x->env->log, LOG_LEVEL_WARN, about_check(row),
+                   "check %s/%s (%s): %s: its answer is dropped; it runs again later", row->entity_name,
+                   row->entity_key, row->job_exec, why);
     leased_bucket_skip(x->bucket, 1);
     page_over(x->page, index);
 }
@@ -294,8 +296,9 @@ static void row_was_changed(struct ended *x, int index)
         run_hours_count(x->env->run_hours, x->env->clocks, s);
     } else {
         x->bucket->counts.superseded++;
-        log_info(x->env->log, "check %s/%s (%s) was changed while it ran; its new state stands",
-                 row->entity_name, row->entity_key, row->job_exec);
+        log_line_about(x->env->log, LOG_LEVEL_INFO, about_check(row),
+                       "check %s/%s (%s) was changed while it ran; its new state stands", row->entity_name,
+                       row->entity_key, row->job_exec);
     }
     page_over(x->page, index);
 }
@@ -358,8 +361,9 @@ static void was_refused(struct ended *x)
     if (index < 0)
         return;
     const struct check *row = &x->page->rows.checks[index];
-    log_warn(x->env->log, "check %s/%s (%s): the database refuses its answer: %s", row->entity_name,
-             row->entity_key, row->job_exec, why);
+    log_line_about(x->env->log, LOG_LEVEL_WARN, about_check(row),
+                   "check %s/%s (%s): the database refuses its answer: %s", row->entity_name, row->entity_key,
+                   row->job_exec, why);
     if (!x->page->checks[index].answer_refused) {
         verdict_refused_by_database(x->env, x->page, index, why);
         return;
@@ -423,8 +427,9 @@ static bool met_corrupt_block(struct ended *x)
     if (!c->unwritable_tries) {
         c->unwritable_since_us = x->now_us;
         if (!env->health->is_degraded)
-            log_warn(env->log, "check %s/%s (%s): its answer cannot be written; retrying: %s",
-                     row->entity_name, row->entity_key, row->job_exec, why);
+            log_line_about(env->log, LOG_LEVEL_WARN, about_check(row),
+                           "check %s/%s (%s): its answer cannot be written; retrying: %s", row->entity_name,
+                           row->entity_key, row->job_exec, why);
     }
     int64_t pause_us = retry_delay(LOCKED_RETRY_US, UNWRITABLE_RETRY_MAX_US, c->unwritable_tries,
                                    random_next(env->random));

@@ -8,6 +8,7 @@
 
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/about.h"
 
 /* analyze: -Wno-analyzer-malloc-leak: trouble_release() frees what is noted; gcc loses sight of it
  * where a note goes into an element of an array. */
@@ -103,9 +104,10 @@ static void note_ended(struct trouble *t, const struct settlement *s)
     const char *note = s->note ? s->note : "";
     if (t->nended++ >= TROUBLE_CHECKS_MAX)
         return;
-    log_warn(t->log, "check %.*s/%.*s (%.*s) ended as %s%s%.*s", UTF8_SHOWN(c->entity_name),
-             UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), outcome_name(s->outcome), *note ? ": " : "",
-             (int)utf8_cut(note, strlen(note), NOTE_SHOWN), note);
+    log_line_about(t->log, LOG_LEVEL_WARN, about_check(c), "check %.*s/%.*s (%.*s) ended as %s%s%.*s",
+                   UTF8_SHOWN(c->entity_name), UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec),
+                   outcome_name(s->outcome), *note ? ": " : "", (int)utf8_cut(note, strlen(note), NOTE_SHOWN),
+                   note);
 }
 
 bool trouble_note(struct trouble *t, const struct settlement *s)
@@ -151,11 +153,11 @@ static void say_what_now(const struct trouble *t, const struct trouble_job *job,
 static void tell_broken(const struct trouble *t, const struct trouble_job *job)
 {
     char since[MOMENT_TEXT];
-    log_warn(t->log,
-             "job '%.*s' is broken: %s; %lld %s put off, the oldest since %s. They are late, have not "
-             "failed, and are run once that is mended; prescient doctor says what is missing",
-             UTF8_SHOWN(job->name), job->why_broken, (long long)job->nchecks,
-             job->nchecks == 1 ? "check is" : "checks are", moment_format(job->oldest_at, since));
+    log_line_about(t->log, LOG_LEVEL_WARN, (struct log_about){ .job = job->name },
+                   "job '%.*s' is broken: %s; %lld %s put off, the oldest since %s. They are late, have not "
+                   "failed, and are run once that is mended; prescient doctor says what is missing",
+                   UTF8_SHOWN(job->name), job->why_broken, (long long)job->nchecks,
+                   job->nchecks == 1 ? "check is" : "checks are", moment_format(job->oldest_at, since));
 }
 
 static void tell_job(const struct trouble *t, const struct trouble_job *job)
@@ -163,9 +165,10 @@ static void tell_job(const struct trouble *t, const struct trouble_job *job)
     char why[200], since[MOMENT_TEXT], what_now[200];
     say_why(t, job->name, why, sizeof why);
     say_what_now(t, job, what_now, sizeof what_now);
-    log_warn(t->log, "%lld %s for job '%.*s', which %s; the oldest since %s. %s", (long long)job->nchecks,
-             job->nchecks == 1 ? "check waits" : "checks wait", UTF8_SHOWN(job->name), why,
-             moment_format(job->oldest_at, since), what_now);
+    log_line_about(t->log, LOG_LEVEL_WARN, (struct log_about){ .job = job->name },
+                   "%lld %s for job '%.*s', which %s; the oldest since %s. %s", (long long)job->nchecks,
+                   job->nchecks == 1 ? "check waits" : "checks wait", UTF8_SHOWN(job->name), why,
+                   moment_format(job->oldest_at, since), what_now);
 }
 
 bool trouble_tell_here(struct trouble *t)
@@ -174,11 +177,12 @@ bool trouble_tell_here(struct trouble *t)
     for (int i = 0; i < t->nhere; i++) {
         const struct trouble_here *here = &t->here[i];
         say_why(t, here->name, why, sizeof why);
-        log_warn(t->log,
-                 "slot %s has checks of job '%.*s', which %s, and no other engine was seen lately; they wait "
-                 "for one that has the job, and end %s after they were due",
-                 moment_format(here->slot, slot), UTF8_SHOWN(here->name), why,
-                 duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
+        log_line_about(
+            t->log, LOG_LEVEL_WARN, (struct log_about){ here->slot, here->name, NULL, NULL },
+            "slot %s has checks of job '%.*s', which %s, and no other engine was seen lately; they wait "
+            "for one that has the job, and end %s after they were due",
+            moment_format(here->slot, slot), UTF8_SHOWN(here->name), why,
+            duration_format_us(t->settings->defaults.horizon_s * 1000000, horizon));
     }
     return t->nhere > 0;
 }

@@ -5,6 +5,7 @@
 
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../rules/about.h"
 #include "../rules/digest.h"
 #include "../rules/slot.h"
 #include "../rules/terms.h"
@@ -225,11 +226,12 @@ static void skip_impossible(const struct lane_env *env, struct leased_bucket *bu
                             int64_t now_us)
 {
     if (cooldown_may_log(env->cooldowns, cooldown_of(COOLDOWN_CHECK, c->id), now_us))
-        log_error(env->log,
-                  "slot %lld: check %lld (%.*s, %.*s, %.*s) %s, as no call of prescient writes it; it is "
-                  "not run and stays where it is: delete the row, and enqueue the check",
-                  (long long)bucket->lease.slot, (long long)c->id, UTF8_SHOWN(c->entity_name),
-                  UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), why_impossible(c));
+        log_line_about(
+            env->log, LOG_LEVEL_ERROR, about_check(c),
+            "slot %lld: check %lld (%.*s, %.*s, %.*s) %s, as no call of prescient writes it; it is "
+            "not run and stays where it is: delete the row, and enqueue the check",
+            (long long)bucket->lease.slot, (long long)c->id, UTF8_SHOWN(c->entity_name),
+            UTF8_SHOWN(c->entity_key), UTF8_SHOWN(c->job_exec), why_impossible(c));
     env->totals->skipped_some = true;
     leased_bucket_skip(bucket, 1);
 }
