@@ -201,6 +201,8 @@ whys() {
     of_events
     of_what_is_withheld
     of_a_reader
+    is "$STORE_NAME: as of a time of one's own" "$("$P" --now 2026-03-01 why orders none --json |
+        json '[c["code"] for c in j["checks"]]')" "['never_enqueued']"
     is "$STORE_NAME: an empty key is refused" "$(get 'http://localhost/v1/why?entity=orders&key=')" 400
     "$P" why orders "" >/dev/null 2>&1
     is "$STORE_NAME: by the command, too" $? 2

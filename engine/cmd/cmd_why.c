@@ -49,7 +49,7 @@ static int why_main(struct app *app, const struct args *args)
     struct why_answer answer;
     struct err err;
     const char *entity = args->operands[0], *key = args->operands[1];
-    if (app_now(app, &source.now, &err) < 0)
+    if (!app_store(app, &err) || app_now(app, &source.now, &err) < 0)
         return app_fail(app, &err);
     source.slot_length_s = store_slot_length_s(app->store);
     if (why_ask(&source, entity, key, args_text(args, 'j'), &answer, &err) < 0)
