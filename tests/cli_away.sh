@@ -56,7 +56,7 @@ aways() {
     ok "$STORE_NAME: init" "$P" init
     stays "--deliver" --deliver mail --every 1s --backoff 1ms -- sed -n p
     ok "$STORE_NAME: the cursor's place" "$P" events --reset mail --to now
-    cursor=$("$P" events --json | tail -1 | json 'j["cursor"]')
+    cursor=$("$P" events --json | head -1 | json 'j["cursor"]')
     stays "--follow" --follow --after "$cursor" --json
 }
 

@@ -61,7 +61,8 @@ checks() {
         "$(p list --from +1h --before +5h --json | json '[r["entity_key"] for r in j]')" "['42']"
     is "$STORE_NAME: numbers are numbers" "$(p list --json | json 'type(j[0]["check_count"]).__name__')" "int"
     is "$STORE_NAME: a limit says that there is more" "$(p list --limit 2 2>&1 >/dev/null)" \
-        "prescient list: these are the first 2, there are more; --limit N shows N of them, --limit 0 all"
+        "prescient list: these are the first 2, there are more; --from 2030-01-01T04:00:00Z continues there, \
+--limit 0 shows all"
     is "$STORE_NAME: a limit that is not reached says nothing" "$(p list --limit 3 2>&1 >/dev/null)" ""
     has "$STORE_NAME: a table has a line of names" \
         "$(p list | head -1)" "next_check_at         entity  key  job        checks  failures  payload"

@@ -124,7 +124,7 @@ other_cursor() {
     settings 'lease = "30s"; trust = "20s"; kill_grace = "500ms";'
     emit 7 9
     "$P" events --deliver mail -- true 2>/dev/null      # the name
-    local behind_7; behind_7=$("$P" --quiet events --json --limit 1 | json 'j["cursor"]')
+    local behind_7; behind_7=$("$P" --quiet events --json --after 0-0-0 --limit 1 | json 'j["cursor"]')
     "$P" events --reset mail --to -1h >/dev/null
     refuses_8_once
     echo "'$P' events --reset mail --to $behind_7 >/dev/null" >meanwhile

@@ -37,9 +37,15 @@ CFG
         "$($P events --json | while read -r line; do echo "$line" | json \
         'j["event"], j["entity_name"], j["data"]["n"][0]'; done | sort -u)" "('order.late', 'orders', 1)"
     is "$STORE_NAME: as many as there were" "$($P events --json | wc -l)" 3
-    local cursor; cursor=$($P events --json | head -1 | json 'j["cursor"]')
+    in_order() { $P events --json "$@" | sed 's/.*"entity_key": *"\([^"]*\)".*/\1/' | xargs; }
+    local oldest; oldest=$(in_order --after 0-0-0)
+    is "$STORE_NAME: the newest come first" "$(in_order)" "$(rev <<<"$oldest")"
+    is "$STORE_NAME: --limit has the newest" "$(in_order --limit 2 2>/dev/null)" "$(rev <<<"${oldest#* }")"
+    has "$STORE_NAME: and says how to go on" "$($P events --limit 2 2>&1 >/dev/null)" \
+        "these are the newest 2; --before 2030-01-01T00:15:01Z continues there, --limit 0 shows all"
+    local cursor; cursor=$($P events --json --after 0-0-0 | head -1 | json 'j["cursor"]')
     is "$STORE_NAME: --after goes on behind a cursor" "$($P events --after "$cursor" | wc -l)" 2
-    has "$STORE_NAME: a limit says how to go on" "$($P events --limit 1 2>&1 >/dev/null)" \
+    has "$STORE_NAME: a limit says how to go on" "$($P events --after 0-0-0 --limit 1 2>&1 >/dev/null)" \
         "these are the first 1; --after $cursor shows the next"
     has "$STORE_NAME: one event a line for people" "$($P events --limit 1 2>/dev/null)" \
         "  order.late  orders  "
@@ -49,7 +55,7 @@ CFG
         "$($P events --after "${cursor#0-}" | wc -l)" 2
     fails_with 2 "is ahead of everything that this" $P events --after 0-99999999999-99999999999
     fails_with 2 "is ahead of everything that this" limited 20 $P events --follow --after 99999999999-0-0
-    cursor=$($P events --json | tail -1 | json 'j["cursor"]')
+    cursor=$($P events --json | head -1 | json 'j["cursor"]')
     $P events --follow --after "$cursor" --json > followed 2> err &
     local pid=$!
     $P --now 2030-01-01T00:15:00Z enqueue orders 4 announce +15m >/dev/null
@@ -77,6 +83,19 @@ CFG
         "$($P passes --json |
             json 'sorted((r["slot_at"][11:16], r["run"], r["done"], r["failed"]) for r in j if r["run"])')" \
         "[('00:15', 3, 3, 0), ('00:30', 1, 1, 0), ('00:45', 1, 0, 1)]"
+    local many="--job announce --entity orders --event order.*"
+    is "$STORE_NAME: events of a job, an entity, a name" "$(in_order $many | wc -w)" 4
+    is "$STORE_NAME: of a key" "$(in_order $many --key 2)" 2
+    is "$STORE_NAME: since a time" "$(in_order --since 2030-01-01T00:30:00Z)" 4
+    is "$STORE_NAME: before a time" "$(in_order --before 2030-01-01T00:30:00Z | wc -w)" 3
+    is "$STORE_NAME: those behind a cursor, too" "$(in_order --after 0-0-0 --limit 1 --key 4)" 4
+    is "$STORE_NAME: of another job are none" "$($P events --job announced 2>/dev/null)" \
+        "no events of that kind"
+    has "$STORE_NAME: a job that nobody has is told" "$($P events --job announced 2>&1 >/dev/null)" announced
+    is "$STORE_NAME: nor of another name" "$($P events --event order.lat --entity orders 2>&1)" \
+        "no events of that kind"
+    fails_with 2 "--since: \"soon\": expected a time" $P events --since soon
+    fails_with 2 "--consumers takes no --job, which belongs to events" $P events --consumers --job announce
     a_month_older
     local dropped='1 days'; [ "$STORE_NAME" != sqlite ] || dropped='4 rows'
     $P prune --keep 1d --dry-run --json >would

@@ -33,6 +33,7 @@ void reports_have_the_documented_columns(void)
                 "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
                 "next_check_at run_us note engine tenant cursor");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate parts");
+    columns_are("slots_before", "slot_at");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
                           "deferred held_back unknown_job busy superseded "
                           "locked late_us took_us left_jobs recorded_at_us");
@@ -52,6 +53,8 @@ void reports_have_the_documented_columns(void)
     columns_are("jobs_pending", "job_exec checks next_check_at is_estimate");
     columns_are("growth", "what rows bytes oldest_at");
     columns_are("events",
+                "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_number data");
+    columns_are("events_back",
                 "cursor event entity_name entity_key job_exec emitted_at_us slot_at check_number data");
     columns_are("events_end", "cursor");
     columns_are("deliveries", "ended_at_us id listener event entity_name entity_key state outcome tries "
@@ -333,6 +336,16 @@ void slots_that_are_over_are_told_from_a_moment_on(void)
     /* it holds a check, so it is told */
     rows = REPORT("slots", NULL, NULL, "10", number_text(SLOT + 5 * LENGTH));
     IS(1, rows.rows);
+    rows = REPORT("slots_before", NULL, NULL, "10", NULL);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
+    IS(SLOT + 3 * LENGTH, atoll(cell(&rows, 0, "slot_at")));
+    IS(SLOT, atoll(cell(&rows, 1, "slot_at")));
+    rows = REPORT("slots_before", NULL, number_text(SLOT + 3 * LENGTH), "10", NULL);
+    CU_ASSERT_EQUAL_FATAL(rows.rows, 1);
+    IS(SLOT, atoll(cell(&rows, 0, "slot_at")));
+    IS(1, REPORT("slots_before", NULL, NULL, "1", NULL).rows);
+    IS(1, REPORT("slots_before", NULL, NULL, "10", number_text(SLOT + LENGTH)).rows);
+    IS(0, REPORT("slots_before", number_text(SLOT + 4 * LENGTH), NULL, "10", NULL).rows);
     rows = REPORT("passes", NULL, NULL, NULL);
     CU_ASSERT_EQUAL_FATAL(rows.rows, 2);
     TEXT_IS("1", cell(&rows, 0, "pass"));
@@ -566,6 +579,35 @@ void events_are_read_from_a_cursor_on(void)
     end = fixture_report("events_end", NULL, 0);
     TEXT_IS(cell(&rest, 1, "cursor"), cell(&end, 0, "cursor"));
     IS(0, events_after(cell(&end, 0, "cursor"), NULL).rows);
+    scene_end(&scene);
+}
+
+static struct store_rows events_before(const char *cursor, const char *limit)
+{
+    char generation[24], xid[24], id[24];
+    CU_ASSERT_EQUAL_FATAL(sscanf(cursor, "%23[0-9]-%23[0-9]-%23[0-9]", generation, xid, id), 3);
+    return REPORT("events_back", generation, xid, id, limit);
+}
+
+void events_are_read_backwards_from_the_newest_on(void)
+{
+    WITH_STORE();
+    IS(0, REPORT("events_back", NULL, NULL, NULL, "10").rows);
+    struct scene scene = scene_of(3);
+    scene.n = 1;
+    static const char *const names[] = { "one", "two", "three" };
+    for (int i = 0; i < 3; i++) {
+        scene.answers[0] = scene.answers[i];
+        emit(&scene, names[i]);
+    }
+    struct store_rows newest = REPORT("events_back", NULL, NULL, NULL, "2");
+    CU_ASSERT_EQUAL_FATAL(newest.rows, 2);
+    TEXT_IS("three", cell(&newest, 0, "event"));
+    TEXT_IS("two", cell(&newest, 1, "event"));
+    struct store_rows rest = events_before(cell(&newest, 1, "cursor"), "10");
+    CU_ASSERT_EQUAL_FATAL(rest.rows, 1);
+    TEXT_IS("one", cell(&rest, 0, "event"));
+    IS(0, events_before(cell(&rest, 0, "cursor"), "10").rows);
     scene_end(&scene);
 }
 

@@ -57,7 +57,7 @@ prescient --config mine.cfg enqueue orders 43 order_paid +1h >/dev/null
 sqlite3 shop.db "ALTER TABLE orders ADD paid_at TEXT"
 prescient --config mine.cfg --quiet --log-level error replay --from now --to +2h
 is "and it runs" \
-    "$(prescient --config mine.cfg events --json | json_lines 'j[-1]["event"]')" \
+    "$(prescient --config mine.cfg events --json | json_lines 'j[0]["event"]')" \
     "order.unpaid"
 
 # ---- without writing C: a receiver of webhooks and a mail server ---------------------------------

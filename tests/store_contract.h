@@ -426,6 +426,7 @@
     X(retry_leaves_out_what_has_ended_well_since)                                                            \
     X(retry_enqueues_what_ended_in_trouble)                                                                  \
     X(events_are_read_from_a_cursor_on)                                                                      \
+    X(events_are_read_backwards_from_the_newest_on)                                                          \
     X(a_cursor_ahead_of_everything_is_refused) X(a_dry_prune_drops_nothing)                                  \
         X(prune_drops_what_is_old_and_leaves_what_is_pending) X(what_grows_is_told)                          \
             X(of_all_engines_one_prunes) X(a_step_of_a_prune_is_of_one_table) X(prune_leaves_what_is_young)  \

@@ -213,6 +213,7 @@ static void a_reader_is_shown_every_report_but_the_payloads(void)
         { "history", "payload", { "orders", "41", "unshipped" } },
         { "runs", NULL, { NULL } },          { "events", "data", { "0", "0", "0" } },
         { "events_end", NULL, { NULL } },    { "slots", NULL, { NULL, NULL, "101" } },
+        { "slots_before", NULL, { NULL, NULL, "101" } }, { "events_back", "data", { NULL } },
         { "passes", NULL, { NULL } },        { "status", NULL, { "1772370900" } },
         { "put_off", NULL, { NULL } },       { "withheld", NULL, { NULL } },
         { "waiting_jobs", NULL, { "[]", "10" } }, { "refused", NULL, { "0", "10", "2000" } },

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../base/clock.h"
+#include "../base/floor.h"
 #include "../base/moment.h"
 #include "../rules/event_cursor.h"
 #include "action.h"
@@ -12,16 +13,24 @@
 #include "consumer.h"
 #include "consumers.h"
 #include "deliver.h"
+#include "event_filter.h"
 #include "interrupt.h"
 #include "report.h"
 #include "text.h"
+#include "unknown_job.h"
 #include "withheld.h"
 
 static int events_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = {
+    EVENT_FILTER_SINCE,
+    EVENT_FILTER_BEFORE,
+    EVENT_FILTER_JOB,
+    EVENT_FILTER_ENTITY,
+    EVENT_FILTER_KEY,
+    EVENT_FILTER_EVENT,
     { "follow", 'f', NULL, "wait for more, from now on or from --after on" },
-    { "after", 'a', "CURSOR", "only events after this one" },
+    { "after", 'a', "CURSOR", "those after this one, oldest first; 0-0-0: from the first on" },
     { "limit", 'l', "N", "at most N (100); 0: all" },
     { "deliver", 'd', "NAME", "as lines of JSON to COMMAND, each once it has ended well" },
     { "batch", 'b', "N", "at most N events at once (100)" },
@@ -39,15 +48,18 @@ static const struct command_option options[] = {
 const struct command cmd_events = {
     .name = "events", .group = COMMAND_EVENTS,
     .args = "[--deliver NAME -- COMMAND ...]",
-    .help = "list what jobs announced, oldest first; or deliver it to a command",
+    .help = "list what jobs announced, newest first; or deliver it to a command",
     .more =
-        "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice.\n"
+        "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice;\n"
+        "that is oldest first, as --follow is. A search for the newest ends after 100000 events, with\n"
+        "--limit 0 after all of them.\n"
         "--json prints one object a line. --deliver keeps the cursor in the store: COMMAND reads events\n"
         "from its standard input, and when it exits with 0 the cursor moves. Else they come again, fewer\n"
         "and fewer, down to the one that fails. Of several processes by one NAME one is at work.\n"
         "When an older copy of the store is put back, call prescient init --restored: then a consumer that\n"
         "had read further is shown all that comes. Without it, it is refused where events would be missed.",
-    .examples = "prescient events --follow\n"
+    .examples = "prescient events --event 'order.*' --since -1d\n"
+                "prescient events --follow\n"
                 "prescient events --deliver mail -- ./send-mail",
     .options = options,
     .operands = { 0, INT_MAX },
@@ -56,15 +68,18 @@ const struct command cmd_events = {
 };
 
 #define PAGE 1000
+#define SEARCHED 100000     /* events that a search for the newest looks at, when it has a limit */
 #define PAUSE_MS 1000 /* between two reads when nothing was new */
 
 struct events {
     struct app *app;
     bool follow;
     const char *after;          /* a cursor */
+    struct event_filter filter;
     int64_t limit;              /* 0: all */
-    int64_t shown;
-    char cursor[EVENT_CURSOR_SIZE];     /* of the last event shown */
+    int64_t shown, looked_at;
+    char cursor[EVENT_CURSOR_SIZE];     /* of the last event shown, or looked at; "": of none yet */
+    int64_t last_us;                    /* when that was emitted */
 };
 
 static int cursor_check(const char *cursor, struct err *err)
@@ -76,17 +91,24 @@ static int cursor_check(const char *cursor, struct err *err)
     return 0;
 }
 
+static bool is_forward(const struct events *e)
+{
+    return e->follow || e->after;
+}
+
 static int read_page(struct events *e, struct arena *a, int64_t want, struct store_rows *out, struct err *err)
 {
     struct store *st = app_store(e->app, err);
     if (!st)
         return err->code;
-    struct event_cursor after = { 0 };
-    event_cursor_split(e->cursor, &after);
-    const char *params[] = { after.numbers[0], after.numbers[1], after.numbers[2],
-                             arena_printf(a, "%" PRId64, want) };
+    struct event_cursor place = { 0 };
+    bool is_placed = event_cursor_split(e->cursor, &place);
+    const char *params[EVENT_CURSOR_NUMBERS + 1] = { NULL };
+    for (int i = 0; is_placed && i < EVENT_CURSOR_NUMBERS; i++)
+        params[i] = place.numbers[i];
+    params[EVENT_CURSOR_NUMBERS] = arena_printf(a, "%" PRId64, want);
     struct store_report report = STORE_REPORT_INIT;
-    report.name = "events";
+    report.name = is_forward(e) ? "events" : "events_back";
     report.params = params;
     report.nparams = sizeof params / sizeof *params;
     report.arena = a;
@@ -116,20 +138,45 @@ static void print_line(struct events *e, struct arena *a, const struct store_row
     fputc('\n', out);
 }
 
+static bool is_full(const struct events *e)
+{
+    return e->limit && e->shown == e->limit;
+}
+
+static void keep_place(struct events *e, const struct store_rows *rows, int row)
+{
+    const char *cursor = rows_value(rows, row, "cursor");
+    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
+    e->last_us = rows_number(rows, row, "emitted_at_us");
+    e->looked_at++;
+}
+
 static void print_page(struct events *e, struct arena *a, const struct store_rows *rows)
 {
-    if (e->app->json)
-        report_print_lines(e->app, rows);
-    else
-        for (int r = 0; r < rows->rows; r++)
+    for (int r = 0; r < rows->rows && !is_full(e) && !ferror(e->app->out); r++) {
+        keep_place(e, rows, r);
+        if (!event_filter_takes(&e->filter, rows, r))
+            continue;
+        if (e->app->json)
+            report_print_object(e->app, rows_object(rows, r));
+        else
             print_line(e, a, rows, r);
+        e->shown++;
+    }
     e->app->was_short |= arena_was_short(a);
     fflush(e->app->out);
-    if (rows->rows) {
-        const char *cursor = rows_value(rows, rows->rows - 1, "cursor");
-        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
-    }
-    e->shown += rows->rows;
+}
+
+/* How many are read next; 0: no more. */
+static int64_t wanted(const struct events *e)
+{
+    if (is_full(e))
+        return 0;
+    if (!is_forward(e) && e->limit && e->looked_at >= SEARCHED)
+        return 0;
+    if (!e->limit || !event_filter_is_open(&e->filter) || e->limit - e->shown > PAGE)
+        return PAGE;
+    return e->limit - e->shown;
 }
 
 /* Prints pages until there is nothing new. Returns 0, ERR_STOPPED at the limit or when the output
@@ -139,13 +186,13 @@ static int drain(struct events *e, struct err *err)
     CLEANUP(arena_freep) struct arena *a = arena_new(64 * 1024);
     struct store_rows rows = { 0 };
     do {
-        int64_t wanted = e->limit ? e->limit - e->shown : PAGE;
-        if (wanted <= 0 || ferror(e->app->out))
+        int64_t want = wanted(e);
+        if (!want || ferror(e->app->out))
             return ERR_STOPPED;
         if (!a)
             return err_set(err, ERR_NOMEM, "out of memory");
         arena_reset(a);
-        int rc = read_page(e, a, wanted < PAGE ? wanted : PAGE, &rows, err);
+        int rc = read_page(e, a, want, &rows, err);
         if (rc < 0)
             return rc;
         print_page(e, a, &rows);
@@ -185,7 +232,8 @@ static int find_start(struct events *e, struct err *err)
             return err->code;
         cursor = rows_value(&rows, 0, "cursor");
     }
-    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
+    if (is_forward(e))
+        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
     return app_store(e->app, err) ? 0 : err->code;
 }
 
@@ -199,8 +247,27 @@ static int show_events(struct events *e, struct err *err)
 
 static void print_none(const struct events *e, int64_t withheld)
 {
-    const char *after = e->after ? " after that one" : "";
-    fprintf(e->app->out, "no events%s%s\n", after, withheld ? " to show yet" : "");
+    const char *which = e->after ? " after that one" : "";
+    if (!event_filter_is_open(&e->filter))
+        which = e->after ? " of that kind after that one" : " of that kind";
+    fprintf(e->app->out, "no events%s%s\n", which, withheld ? " to show yet" : "");
+    if (e->filter.job)
+        unknown_job_remark(e->app, e->filter.job);
+}
+
+/* What comes behind the last that was shown, or looked at. */
+static void tell_more(const struct events *e)
+{
+    char at[MOMENT_TEXT];
+    struct app *app = e->app;
+    moment_format(floor_div(e->last_us, 1000000) + 1, at);
+    if (is_forward(e))
+        app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e->limit, e->cursor);
+    else if (is_full(e))
+        app_remark(app, "these are the newest %" PRId64 "; --before %s continues there, --limit 0 shows all",
+                   e->limit, at);
+    else
+        app_remark(app, "searched back to %s; --before %s continues there, --limit 0 searches all", at, at);
 }
 
 static int list(struct app *app, const struct args *args)
@@ -213,6 +280,7 @@ static int list(struct app *app, const struct args *args)
     };
     struct err err = { 0 };
     if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||
+        event_filter_read(app, args, &e.filter, &err) < 0 ||
         (e.after && cursor_check(e.after, &err) < 0))
         return app_fail(app, &err);
     int rc = show_events(&e, &err);
@@ -222,8 +290,8 @@ static int list(struct app *app, const struct args *args)
     int64_t withheld = is_end ? withheld_remark(app) : 0;
     if (is_end && e.shown == 0 && !app->json)
         print_none(&e, withheld);
-    else if (!e.follow && e.limit && e.shown == e.limit)
-        app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e.limit, e.cursor);
+    else if (!e.follow && e.limit && rc == ERR_STOPPED && !ferror(app->out))
+        tell_more(&e);
     return EXIT_WELL;
 }
 
@@ -280,7 +348,7 @@ static const struct action actions[] = {
     { "--consumers", "c", list_consumers, NULL, false },
     { "--reset", "rT", reset_consumer, NULL, false },
     { "--forget", "F", forget_consumer, NULL, false },
-    { "events", "fal", list, NULL, false },
+    { "events", "fal" EVENT_FILTER_LETTERS, list, NULL, false },
     { 0 }
 };
 

@@ -22,6 +22,8 @@ static int history_main(struct app *app, const struct args *args)
         .columns = "ended_at_us entity_name=entity entity_key=key job_exec=job outcome run_count=runs "
                    "last_run_us=took note",
         .when_empty = "no check is over",
+        .ordered_by = "ended_at_us",
+        .newest_first = true,
     };
     return filter_print_past(app, args, "history", &view);
 }

@@ -28,6 +28,7 @@ static int list_main(struct app *app, const struct args *args)
         .columns = "next_check_at entity_name=entity entity_key=key job_exec=job check_count=checks "
                    "failure_count=failures payload",
         .when_empty = "no checks wait",
+        .ordered_by = "next_check_at",
     };
     struct filter f;
     struct err err;

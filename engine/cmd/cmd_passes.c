@@ -20,6 +20,8 @@ static int passes_main(struct app *app, const struct args *args)
     static const struct report_view view = {
         .columns = "slot_at bucket engine run done again failed timeout crashed late_us took_us left_jobs",
         .when_empty = "no passes yet",
+        .ordered_by = "slot_at",
+        .newest_first = true,
     };
     struct filter f;
     struct err err;

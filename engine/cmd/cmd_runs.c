@@ -25,6 +25,8 @@ static int runs_main(struct app *app, const struct args *args)
         .columns = "run_at_us entity_name=entity entity_key=key job_exec=job check_number=look outcome "
                    "next_check_at run_us=took note",
         .when_empty = "no runs",
+        .ordered_by = "run_at_us",
+        .newest_first = true,
     };
     return filter_print_past(app, args, "runs", &view);
 }

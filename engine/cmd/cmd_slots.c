@@ -1,5 +1,7 @@
 /* prescient slots - how many checks wait in which slot, and how past slots ended. */
 #include <inttypes.h>
+#include "../base/moment.h"
+#include "../view/item.h"
 #include "app.h"
 #include "filter.h"
 
@@ -16,9 +18,12 @@ const struct command cmd_slots = {
     .more = "A slot is pending until an engine opens it, open while its checks run, in relook until nothing "
             "more can arrive in it,\n"
             "then closed. Without --from and --before: slots that hold checks or are not closed, however "
-            "old, and all of the last twelve.\n"
+            "old, and all of the last twelve;\n"
+            "when they are too many, those next to now, in both directions. With --before alone: all, newest "
+            "first.\n"
             "In a large slot a part is counted, and the rest estimated from it (~); --exact counts all.",
-    .examples = "prescient slots --from now",
+    .examples = "prescient slots --from now\n"
+                "prescient slots --before now --limit 20",
     .options = options,
     .main = slots_main,
     .role = "prescient_reader", .only_reads = true,
@@ -28,13 +33,26 @@ const struct command cmd_slots = {
 #define COUNTED 250000 /* checks counted in all slots of the list; each gets a share */
 #define COUNTED_LEAST 1000
 
-/* Without a range: the moment from which on slots are listed even if they are over and empty. With
- * a range all in it are, and *out stays NULL. */
-static int recent_param(struct app *app, const struct filter *f, const char **out, struct err *err)
+struct slots {
+    struct app *app;
+    struct filter f;
+    int64_t slot;           /* without a range: the one that is now */
+    /* Without a range: from then on slots are listed even if they are over and empty. With a range
+     * all in it are. */
+    const char *recent;
+    const char *from;       /* the first that is listed */
+    bool has_earlier;       /* there are some before it */
+};
+
+static const char *number_param(struct app *app, int64_t n)
 {
+    return arena_printf(app->arena, "%" PRId64, n);
+}
+
+static int find_now(struct slots *s, struct err *err)
+{
+    struct app *app = s->app;
     int64_t now;
-    if (f->from || f->before)
-        return 0;
     int rc = app_now(app, &now, err);
     if (rc < 0)
         return rc;
@@ -42,8 +60,40 @@ static int recent_param(struct app *app, const struct filter *f, const char **ou
     if (!st)
         return err->code;
     int64_t length_s = store_slot_length_s(st);
-    *out = arena_printf(app->arena, "%" PRId64, now - now % length_s - SLOTS_AGO * length_s);
+    s->slot = now - now % length_s;
+    s->recent = number_param(app, s->slot - SLOTS_AGO * length_s);
     return 0;
+}
+
+/* Begins the list with the slot that is `most` slots before that time. */
+static int begin_back(struct slots *s, const char *before, int64_t most, struct err *err)
+{
+    struct store_rows rows;
+    const char *params[] = { NULL, before, number_param(s->app, most + 1), s->recent };
+    int rc = app_rows(s->app, "slots_before", params, 4, &rows, err);
+    if (rc < 0)
+        return rc;
+    s->has_earlier = rows.rows > most;
+    if (s->has_earlier && most > 0)
+        s->from = rows_value(&rows, (int)most - 1, "slot_at");
+    else if (s->has_earlier)
+        s->from = before;
+    return 0;
+}
+
+/* Half of what may be listed is before now, at most. */
+static int begin(struct slots *s, struct err *err)
+{
+    const struct filter *f = &s->f;
+    s->from = f->from;
+    if (f->from || (f->before && !f->limit))
+        return 0;
+    if (f->before)
+        return begin_back(s, f->before, f->limit, err);
+    int rc = find_now(s, err);
+    if (rc < 0 || !f->limit)
+        return rc;
+    return begin_back(s, number_param(s->app, s->slot), f->limit / 2, err);
 }
 
 static const char *counted_param(struct app *app, const struct filter *f)
@@ -53,7 +103,48 @@ static const char *counted_param(struct app *app, const struct filter *f)
         return NULL;
     if (share < COUNTED_LEAST)
         share = COUNTED_LEAST;
-    return arena_printf(app->arena, "%" PRId64, share);
+    return number_param(app, share);
+}
+
+static int read_rows(struct slots *s, struct store_rows *rows, struct err *err)
+{
+    const char *params[] = { s->from, s->f.before, filter_limit_param(s->app, &s->f), s->recent,
+                             counted_param(s->app, &s->f) };
+    int rc = app_rows(s->app, "slots", params, 5, rows, err);
+    if (rc >= 0)
+        item_leave_out(rows, "parts");
+    return rc;
+}
+
+/* What is left out at both ends of the list, unless its order has one end only. */
+static void tell_left_out(struct slots *s, const struct store_rows *rows, bool has_later,
+                          const struct report_view *view)
+{
+    char at[MOMENT_TEXT];
+    if (rows->rows && s->has_earlier && !view->newest_first)
+        app_remark(s->app, "there are earlier ones; --before %s shows them, newest first",
+                   moment_format(rows_number(rows, 0, "slot_at"), at));
+    if (has_later || (s->has_earlier && view->newest_first))
+        filter_tell_more(s->app, &s->f, rows, view);
+}
+
+static int list_slots(struct slots *s, const struct report_view *view, struct err *err)
+{
+    struct store_rows rows;
+    int rc = begin(s, err);
+    if (rc < 0)
+        return rc;
+    rc = read_rows(s, &rows, err);
+    if (rc < 0)
+        return rc;
+    bool has_later = s->f.limit && rows.rows > s->f.limit;
+    if (has_later)
+        rows.rows = (int)s->f.limit;
+    if (view->newest_first)
+        rows_reverse(&rows);
+    filter_print_rows(s->app, &s->f, &rows, view);
+    tell_left_out(s, &rows, has_later, view);
+    return 0;
 }
 
 static int slots_main(struct app *app, const struct args *args)
@@ -63,14 +154,14 @@ static int slots_main(struct app *app, const struct args *args)
         .when_empty = "no slots: nothing waits and nothing was run",
         .bar = "checks",
         .estimated = "checks",
+        .ordered_by = "slot_at",
+        .is_unique = true,
     };
-    struct filter f;
+    struct slots s = { .app = app };
     struct err err = { 0 };
-    const char *recent = NULL;
-    if (filter_read(app, args, &f, &err) < 0)
+    if (filter_read(app, args, &s.f, &err) < 0)
         return app_fail(app, &err);
-    if (recent_param(app, &f, &recent, &err) < 0)
-        return app_fail(app, &err);
-    const char *params[] = { f.from, f.before, filter_limit_param(app, &f), recent, counted_param(app, &f) };
-    return filter_print(app, &f, "slots", params, 5, &view);
+    struct report_view shown = view;
+    shown.newest_first = s.f.before && !s.f.from;
+    return list_slots(&s, &shown, &err) < 0 ? app_fail(app, &err) : EXIT_WELL;
 }

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "../base/floor.h"
+#include "../base/moment.h"
 #include "../rules/outcome.h"
 #include "../view/item.h"
 #include "../base/utf8.h"
@@ -112,6 +114,47 @@ static void print_empty(struct app *app, const struct filter *f, const char *wor
         unknown_job_remark(app, f->job);
 }
 
+void filter_print_rows(struct app *app, const struct filter *f, struct store_rows *rows,
+                       const struct report_view *view)
+{
+    struct report_view shown = *view;
+    if (f->wide)
+        shown.columns = NULL;
+    if (rows->rows || app->json)
+        report_print(app, rows, &shown);
+    else
+        print_empty(app, f, view->when_empty, false);
+}
+
+/* The moment of a row, in whole seconds. */
+static int64_t second_of(const struct store_rows *rows, int row, const char *column)
+{
+    int c = rows_column(rows, column);
+    int64_t at = rows_number(rows, row, column);
+    return c >= 0 && rows->kinds[c] == CELL_MOMENT_US ? floor_div(at, 1000000) : at;
+}
+
+/* Going on at the second of the last row repeats a row rather than leaving one out, but where one
+ * second has them all. */
+void filter_tell_more(struct app *app, const struct filter *f, const struct store_rows *rows,
+                      const struct report_view *view)
+{
+    char at[MOMENT_TEXT];
+    int64_t first = view->ordered_by ? second_of(rows, 0, view->ordered_by) : 0;
+    int64_t last = view->ordered_by ? second_of(rows, rows->rows - 1, view->ordered_by) : 0;
+    const char *which = view->newest_first ? "newest" : "first";
+    const char *option = view->newest_first ? "--before" : "--from";
+    bool steps_on = view->newest_first != view->is_unique;
+    if ((first == last && !view->is_unique) || !moment_is_valid(last))
+        app_remark(app,
+                   "these are the %s %" PRId64 ", there are more; --limit N shows N of them, --limit 0 all",
+                   which, f->limit);
+    else
+        app_remark(app,
+                   "these are the %s %" PRId64 ", there are more; %s %s continues there, --limit 0 shows all",
+                   which, f->limit, option, moment_format(last + steps_on, at));
+}
+
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
                  int nparams, const struct report_view *view)
 {
@@ -125,19 +168,14 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
     bool more = f->limit && rows.rows > f->limit;
     if (more)
         rows.rows = (int)f->limit;
-    struct report_view shown = *view;
-    if (f->wide)
-        shown.columns = NULL;
-    if (rows.rows || app->json)
-        report_print(app, &rows, &shown);
+    if (ended && !rows.rows && !app->json)
+        print_empty(app, f, view->when_empty, true);
     else
-        print_empty(app, f, view->when_empty, ended);
+        filter_print_rows(app, f, &rows, view);
     if (ended)
         print_search_end(app, f, &rows, ended);
     if (more)
-        app_remark(
-            app, "these are the first %" PRId64 ", there are more; --limit N shows N of them, --limit 0 all",
-            f->limit);
+        filter_tell_more(app, f, &rows, view);
     return EXIT_WELL;
 }
 

@@ -44,6 +44,14 @@ const char *filter_look_param(struct app *app, const struct filter *f);
 /* The most time that it takes, for reports that have such a bound. */
 const char *filter_look_ms_param(const struct filter *f);
 
+/* Prints rows, or that there are none. */
+void filter_print_rows(struct app *app, const struct filter *f, struct store_rows *rows,
+                       const struct report_view *view);
+
+/* Says on stderr that there are more than these rows, and by which option they are shown. */
+void filter_tell_more(struct app *app, const struct filter *f, const struct store_rows *rows,
+                      const struct report_view *view);
+
 /* Runs the report and prints its rows; a line on stderr follows when there are more than the limit,
  * or when a bounded search ended before it had seen all. Returns an exit code. */
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,

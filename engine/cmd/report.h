@@ -15,6 +15,8 @@ struct report_view {
     const char *bar;            /* name of a column of numbers drawn as a bar on a terminal; NULL: none */
     /* name of a column of numbers shown as "~1200" in rows where is_estimate is true; NULL: none */
     const char *estimated;
+    const char *ordered_by;     /* the column of moments that the rows are ordered by; NULL: another order */
+    bool newest_first, is_unique;       /* is_unique: no two rows have the same moment */
 };
 
 /* Prints rows: a table, or with --json an array with one object a line. */

@@ -1,5 +1,4 @@
-/* listener.c - see listener.h. A pattern is a name, or what a name begins with and a star. Bytes
- * are compared. */
+/* listener.c - see listener.h. */
 #include "listener.h"
 
 #include <string.h>
@@ -10,7 +9,7 @@ static bool has_star(const char *pattern)
     return len > 0 && pattern[len - 1] == '*';
 }
 
-static bool matches(const char *pattern, const char *event)
+bool listener_pattern_matches(const char *pattern, const char *event)
 {
     if (!has_star(pattern))
         return !strcmp(pattern, event);
@@ -21,7 +20,7 @@ static bool is_named(const struct listener_settings *l, const char *event)
 {
     bool by_name_only = !strcmp(event, EVENT_DELIVERY_FAILED);
     for (int i = 0; i < l->nevents; i++)
-        if (!(by_name_only && has_star(l->events[i])) && matches(l->events[i], event))
+        if (!(by_name_only && has_star(l->events[i])) && listener_pattern_matches(l->events[i], event))
             return true;
     return false;
 }
@@ -29,7 +28,7 @@ static bool is_named(const struct listener_settings *l, const char *event)
 static bool is_excepted(const struct listener_settings *l, const char *event)
 {
     for (int i = 0; i < l->nexcept; i++)
-        if (matches(l->except[i], event))
+        if (listener_pattern_matches(l->except[i], event))
             return true;
     return false;
 }

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include "../base/settings.h"
 
+/* A pattern is a name, or what a name begins with and a star. Bytes are compared. */
+bool listener_pattern_matches(const char *pattern, const char *event);
+
 /* One of its patterns matches, and none of those that it excepts. */
 bool listener_hears(const struct listener_settings *listener, const char *event);
 

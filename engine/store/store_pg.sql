@@ -3048,6 +3048,43 @@ SELECT round(date_part('epoch', c.slot_at)) AS slot_at, w.checks, k.state, k.lat
        LATERAL ({parts_of_slot}) s
  ORDER BY c.slot_at
 
+-- part: last_unclosed
+{first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint)
+ ORDER BY 1 DESC LIMIT :most::bigint
+
+-- part: last_unclosed_narrow
+SELECT NULL::timestamptz WHERE false
+
+-- name: slots_before
+-- The times of those that `slots` has, the newest first.
+-- forms: narrow
+-- in: since text?, before text?, most text?, closed_since text?
+-- out: slot_at float8
+-- report
+WITH RECURSIVE filed (slot_at, n) AS (
+    (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 DESC LIMIT 1) s (slot_at))
+    UNION ALL
+    SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at < l.slot_at
+                                   ORDER BY 1 DESC LIMIT 1) s (slot_at)), l.n + 1
+      FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
+opened (slot_at, n) AS (
+    (SELECT s.slot_at, 1 FROM ({first_opened} AND (:closed_since IS NULL
+                                                   OR p.slot_at >= to_timestamp(:closed_since::bigint))
+                                                       ORDER BY 1 DESC LIMIT 1) s (slot_at))
+    UNION ALL
+    SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at < l.slot_at
+                                   AND (:closed_since IS NULL
+                                        OR p.slot_at >= to_timestamp(:closed_since::bigint))
+                                   ORDER BY 1 DESC LIMIT 1) s (slot_at)), l.n + 1
+      FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint)
+SELECT round(date_part('epoch', s.slot_at)) AS slot_at
+  FROM (SELECT slot_at FROM filed
+        UNION
+        SELECT slot_at FROM opened
+        UNION
+        ({last_unclosed})) s
+ WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at DESC LIMIT :most::bigint
+
 -- part: left_jobs
 array_to_string(p.left_jobs, ', ')
 
@@ -3538,6 +3575,28 @@ SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.e
    AND (e.generation, e.xid, e.id) > ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
                                       (SELECT c.id FROM cursor c)) AND {events_readable}
  ORDER BY e.generation, e.xid, e.id LIMIT :most::bigint
+
+-- name: events_back
+-- The newest of them, or of those before a cursor, newest first.
+-- forms: narrow
+-- in: before_generation text?, before_xid text?, before_id text?, most text?
+-- out: cursor text, event text, entity_name text, entity_key text, job_exec text,
+-- out: emitted_at_us int8, slot_at int8, check_number int8?, data json?
+-- report
+WITH {events_here},
+cursor AS MATERIALIZED (
+    SELECT coalesce(:before_generation::bigint, 9223372036854775807) AS generation,
+           coalesce(:before_xid, '18446744073709551615')::xid8 AS xid,
+           coalesce(:before_id::bigint, 9223372036854775807) AS id)
+SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
+       e.job_exec,
+       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
+       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
+       {data_of_event} AS data
+  FROM {shown_events} e
+ WHERE (e.generation, e.xid, e.id) < ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
+                                      (SELECT c.id FROM cursor c)) AND {events_readable}
+ ORDER BY e.generation DESC, e.xid DESC, e.id DESC LIMIT :most::bigint
 
 -- part: count_withheld
 (SELECT count(*) FROM (SELECT FROM prescient.event e

@@ -2036,6 +2036,40 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
   FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
  ORDER BY c.slot_at
 
+-- name: slots_before
+-- The times of those that `slots` has, the newest first.
+-- in: from text?, before text?, most text?, recent text?
+-- out: slot_at timestamptz
+-- report
+WITH RECURSIVE
+bounds AS MATERIALIZED (
+    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first,
+           coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
+           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER)
+               ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
+filed (slot_at, n) AS (
+    SELECT (SELECT max(next_check_at) FROM prescient_future_job WHERE next_check_at >= first
+            AND next_check_at < last), 1 FROM bounds
+    UNION ALL
+    SELECT (SELECT max(f.next_check_at) FROM prescient_future_job AS f WHERE f.next_check_at < filed.slot_at
+            AND f.next_check_at >= first), n + 1
+      FROM filed, bounds WHERE filed.slot_at IS NOT NULL AND n < most),
+opened (slot_at, n) AS (
+    SELECT (SELECT max(slot_at) FROM prescient_slot_pass WHERE slot_at >= max(first, recent)
+            AND slot_at < last), 1 FROM bounds
+    UNION ALL
+    SELECT (SELECT max(p.slot_at) FROM prescient_slot_pass AS p WHERE p.slot_at < opened.slot_at
+            AND p.slot_at >= max(first, recent)), n + 1
+      FROM opened, bounds WHERE opened.slot_at IS NOT NULL AND n < most)
+SELECT slot_at FROM (
+    SELECT slot_at FROM filed
+    UNION
+    SELECT slot_at FROM opened
+    UNION
+    SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL
+           AND slot_at >= first AND slot_at < min(last, recent))
+ WHERE slot_at IS NOT NULL ORDER BY slot_at DESC LIMIT (SELECT most FROM bounds)
+
 -- name: state_of_slot
 -- See the same block of store_pg.sql.
 -- in: slot text
@@ -2280,6 +2314,16 @@ SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity
        emitted_at_us, slot_at, check_count + 1 AS check_number, data
   FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
  ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
+
+-- name: events_back
+-- The newest of them, or of those before a cursor, newest first.
+-- in: before_id text?, most text?
+-- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
+-- out: emitted_at_us timestamptz, slot_at timestamptz?, check_number int8?, data text?
+SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
+       emitted_at_us, slot_at, check_count + 1 AS check_number, data
+  FROM prescient_event WHERE id < coalesce(CAST(:before_id AS INTEGER), 9223372036854775807)
+ ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
 -- name: withheld
 -- A file has one writer at a time: an event waits for nobody once it is committed.

@@ -368,6 +368,13 @@ static int report_concurrency(struct sqlite_store *db, struct store_report *req)
     return outcome_of(req, removed ? "removed" : "not_found");
 }
 
+/* A cursor is the id alone here. */
+static int report_events_back(struct sqlite_store *db, struct store_report *req)
+{
+    const char *const params[] = { param(req, 3), param(req, 4) };
+    return sqlite_select(db, req, STATEMENT_EVENTS_BACK, params, 2);
+}
+
 static int report_set_pace(struct sqlite_store *db, struct store_report *req)
 {
     struct err *err = &req->call.err;
@@ -387,7 +394,8 @@ static const struct {
     { "concurrency", report_concurrency, true }, { "set_pace", report_set_pace, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
     { "deliver_again", report_deliver_again, true },
-    { "events", report_events, false },        { "plan", report_plan, false },
+    { "events", report_events, false },        { "events_back", report_events_back, false },
+    { "plan", report_plan, false },
     { "cursor_take", sqlite_report_cursor_take, true },
     { "cursor_reset", sqlite_report_cursor_reset, true },
     { "schedule_put", sqlite_report_schedule_put, true },

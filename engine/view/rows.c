@@ -163,6 +163,18 @@ const char *rows_take_end(struct arena *a, struct store_rows *rows)
     return cell ? rows_text(a, rows->kinds[0], cell) : NULL;
 }
 
+void rows_reverse(struct store_rows *rows)
+{
+    for (int first = 0, last = rows->rows - 1; first < last; first++, last--)
+        for (int c = 0; c < rows->columns; c++) {
+            const char **one = &rows->cells[first * rows->columns + c];
+            const char **other = &rows->cells[last * rows->columns + c];
+            const char *kept = *one;
+            *one = *other;
+            *other = kept;
+        }
+}
+
 size_t rows_name_length(const char *name, enum cell_kind kind, bool as_text)
 {
     size_t length = strlen(name);

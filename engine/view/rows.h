@@ -31,6 +31,9 @@ json_t *rows_object(const struct store_rows *rows, int row);
  * Latin-1 letters of the same numbers. The caller's to decref; NULL when out of memory. */
 json_t *rows_json_text(const char *cell);
 
+/* Turns the order of the rows round. */
+void rows_reverse(struct store_rows *rows);
+
 /* A last row without an entity is where a bounded search ended before it had seen all. Removes that
  * row and returns its first cell, as text or as it is; NULL when there is none. */
 const char *rows_take_end(struct arena *a, struct store_rows *rows);
