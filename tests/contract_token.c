@@ -65,6 +65,52 @@ void a_token_that_has_expired_is_there_and_not_in_force(void)
     TEXT_IS("shop operate over 0001 03e9;till operate on 0002 03ea;", all_tokens());
 }
 
+/* Where more than that were there, those behind them would let nobody in. */
+void of_a_thousand_tokens_each_lets_somebody_in_and_no_more_are_made(void)
+{
+    enum { MOST = 1000 };
+    WITH_STORE();
+    char name[16];
+    for (int i = 1; i <= MOST; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        IS(1, new_token(name, "read", 2 * MOST * i, NULL));
+    }
+    IS(0, new_token("more", "read", 1, NULL));
+    const char *first = "t1";
+    fixture_report("token_revoke", &first, 1);
+    IS(1, new_token("more", "read", 1, NULL));
+    IS(MOST, fixture_report("token_keys", NULL, 0).rows);
+}
+
+static int new_token_by(struct store *st)
+{
+    const char *params[] = { "till", "read", digits_of(1), digits_of(2), NULL };
+    struct store_report r = STORE_REPORT_INIT;
+    struct arena *a = arena_new(0);
+    r.name = "token_new";
+    r.params = params;
+    r.nparams = sizeof params / sizeof *params;
+    r.arena = a;
+    int rc = store_do(st, &r.call);
+    arena_free(a);
+    return rc;
+}
+
+void a_store_that_only_reads_changes_nothing(void)
+{
+    WITH_STORE();
+    struct store *reader = fixture_another((struct store_options){ .reads_only = true });
+    CU_ASSERT_PTR_NOT_NULL_FATAL(reader);
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, store_do(reader, &hello.call));
+    CU_ASSERT(hello.read_only);
+    IS(ERR_LOST, new_token_by(reader));
+    IS(0, fixture_report("token_keys", NULL, 0).rows);
+    store_free(reader);
+    IS(0, new_token_by(fixture_store()));
+    IS(1, fixture_report("token_keys", NULL, 0).rows);
+}
+
 void what_is_no_token_is_refused(void)
 {
     WITH_STORE();

@@ -52,6 +52,8 @@
     X(a_token_is_kept_until_it_is_revoked)                                                                   \
     X(a_name_has_one_token)                                                                                  \
     X(a_token_that_has_expired_is_there_and_not_in_force)                                                    \
+    X(of_a_thousand_tokens_each_lets_somebody_in_and_no_more_are_made)                                       \
+    X(a_store_that_only_reads_changes_nothing)                                                               \
     X(what_is_no_token_is_refused)                                                                           \
     /* contract_tenant.c */                                                                                  \
     X(a_check_keeps_its_tenant_while_it_waits_and_in_its_runs)                                               \

@@ -185,11 +185,63 @@ static void what_cannot_be_pinned_is_refused_in_words(void)
     refused_in_words("default_transaction_read_only", "on", ERR_LOST, "read-only");
 }
 
+/* The answer of the report `slots`; what it calls for each slot notes that it was called. */
+static int slots_that_write(struct store *st)
+{
+    struct arena *a = arena_new(0);
+    struct store_report r = pgfx_report(a, "slots", 0, NULL);
+    int rc = st ? store_do(st, &r.call) : 0;
+    pgfx.err = r.call.err;
+    arena_free(a);
+    return rc;
+}
+
+/* Also behind a pooler, where no setting of the session would last. */
+static void a_report_that_reads_can_change_nothing_whatever_it_calls(void)
+{
+    WITH_SERVER();
+    PGresult *before = pgfx_ask(pgfx.app, "SELECT pg_get_functiondef('prescient.slot_count'::regproc)");
+    pgfx_put_checks(1);
+    RC_IS(0, slots_that_write(pgfx.st));
+    SQL_IS("", "CREATE TABLE called (); "
+               "CREATE OR REPLACE FUNCTION prescient.slot_count(slot timestamptz, counted bigint, "
+               "OUT checks bigint, OUT is_estimate boolean) LANGUAGE sql AS $$ "
+               "INSERT INTO public.called DEFAULT VALUES; SELECT 1::bigint, false $$");
+    RC_IS(ERR_LOST, slots_that_write(pgfx.st));
+    CU_ASSERT_PTR_NOT_NULL(strstr(pgfx.err.text, "read-only transaction"));
+    pg_store(pgfx.st)->pooled = true;
+    RC_IS(ERR_LOST, slots_that_write(pgfx.st));
+    pg_store(pgfx.st)->pooled = false;
+    SQL_IS("0", "SELECT count(*) FROM public.called");
+    SQL_IS("", "DROP TABLE called");
+    PQclear(PQexec(pgfx.app, PQgetvalue(before, 0, 0)));
+    PQclear(before);
+    RC_IS(0, slots_that_write(pgfx.st));
+}
+
+static void the_session_of_a_store_that_only_reads_is_read_only(void)
+{
+    WITH_SERVER();
+    struct store *usual = pgfx.st;
+    struct store_hello hello = STORE_HELLO_INIT;
+    pgfx.st = pgfx_new_store(&(struct store_options){ .reads_only = true });
+    RC_IS(0, pgfx_call(&hello.call));
+    CU_ASSERT(hello.read_only);
+    pgfx_in_its_session("DO $$ BEGIN ASSERT current_setting('transaction_read_only') = 'on'; END $$");
+    store_free(pgfx.st);
+    pgfx.st = usual;
+    hello = (struct store_hello)STORE_HELLO_INIT;
+    RC_IS(0, pgfx_call(&hello.call));
+    CU_ASSERT_FALSE(hello.read_only);
+}
+
 static const struct test tests[] = {
     TEST(settings_of_a_role_change_nothing),
     TEST(behind_a_pooler_the_session_stays_as_it_was),
     TEST(a_session_may_wait_for_us),
     TEST(what_cannot_be_pinned_is_refused_in_words),
+    TEST(a_report_that_reads_can_change_nothing_whatever_it_calls),
+    TEST(the_session_of_a_store_that_only_reads_is_read_only),
     { NULL, NULL },
 };
 

@@ -115,12 +115,13 @@ static int run(struct backend *b)
     }
 }
 
-int backend_run(const struct settings *settings, struct log *log, const char *role, int sock)
+int backend_run(const struct settings *settings, struct log *log, const char *role, bool reads_only, int sock)
 {
     struct err err;
     struct store_options options = store_options_from(settings);
     CLEANUP(cleanup_free) struct backend *b = calloc(1, sizeof *b);
     options.role = role;
+    options.reads_only = reads_only;
     if (!b)
         return 1;
     *b = (struct backend){ .desk = { .settings = settings, .log = log, .arena = arena_new(ARENA_BLOCK) },

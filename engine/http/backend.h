@@ -7,8 +7,9 @@
 #include "../base/log.h"
 #include "../base/settings.h"
 
-/* `role`: the one whose rights it needs on PostgreSQL. Returns when the socket is closed: 0, or 1
- * when it cannot go on. */
-int backend_run(const struct settings *settings, struct log *log, const char *role, int sock);
+/* `role`: the one whose rights it needs on PostgreSQL. `reads_only`: the database refuses what
+ * would write. Returns when the socket is closed: 0, or 1 when it cannot go on. */
+int backend_run(const struct settings *settings, struct log *log, const char *role, bool reads_only,
+                int sock);
 
 #endif

@@ -63,7 +63,8 @@ bool backends_have(const struct backends *b, const void *pointer)
 static void become_backend(const struct backend_process *p, int sock, pid_t parent)
 {
     struct backends *b = p->all;
-    const char *role = p->writes || p->asks_tokens ? b->o.role : b->o.reader_role;
+    bool reads_only = !p->writes && !p->asks_tokens;
+    const char *role = reads_only ? b->o.reader_role : b->o.role;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
@@ -71,7 +72,7 @@ static void become_backend(const struct backend_process *p, int sock, pid_t pare
     for (int i = 0; i < BACKENDS; i++)
         if (b->all[i].sock >= 0)
             close(b->all[i].sock);
-    _exit(backend_run(b->o.settings, b->o.log, role, sock));
+    _exit(backend_run(b->o.settings, b->o.log, role, reads_only, sock));
 }
 
 static void start_later(struct backend_process *p)

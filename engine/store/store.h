@@ -63,6 +63,8 @@ struct store_options {
     /* A replay: a call may return before its data is on disk; a hello writes it to disk. A crash
      * loses whole calls, the latest ones, never parts of a call. */
     bool relaxed;
+    /* Nothing is to be written: the database itself refuses what would. A hello says read_only. */
+    bool reads_only;
     const struct clock *clock;      /* NULL: clock_system */
 };
 

@@ -484,6 +484,7 @@ static int pg_open(const struct store_options *o, struct store **out, struct err
     pg->silence_ms = o->silence_ms;
     pg->unprepared = o->unprepared;
     pg->relaxed = o->relaxed;
+    pg->reads_only = o->reads_only;
     pg->wanted_slot_length_s = o->slot_length_s;
     if (pg->kept && pg->arena) {
         pg->url = arena_strdup(pg->kept, o->url);

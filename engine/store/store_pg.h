@@ -61,7 +61,7 @@ struct pg_store {
     /* The user may read no table: statements that have this form go through the functions that the
      * user may call. */
     bool narrow;
-    bool unprepared, relaxed;
+    bool unprepared, relaxed, reads_only;
     bool pooled;                            /* behind a pooler; known once a connection is checked */
     /* a pooler gave us a session without the statements that we had prepared, or with them
      * already */

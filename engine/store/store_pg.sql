@@ -40,14 +40,16 @@ pg_catalog.set_config('synchronous_commit', 'off', true)
 -- statements take to run, and engines need the processors. enable_sort = off makes the planner take
 -- order from an index: it cannot know where the running slot lies, expects a third of the table to
 -- be overdue, and would read and sort all of it. On systems other than Linux,
--- client_connection_check_interval may be an error (on Windows always).
+-- client_connection_check_interval may be an error (on Windows always). The server itself refuses
+-- what such a transaction would write.
 -- in: within text
--- out: statement_timeout text, workers text, sort text, check_interval text?
+-- out: statement_timeout text, workers text, sort text, check_interval text?, read_only text
 SELECT set_config('statement_timeout', :within, true) AS statement_timeout,
        set_config('max_parallel_workers_per_gather', '0', true) AS workers,
        set_config('enable_sort', 'off', true) AS sort,
        CASE WHEN current_setting('server_version_num')::integer >= 140000 AND version() LIKE '%linux%'
-            THEN set_config('client_connection_check_interval', '1s', true) END AS check_interval
+            THEN set_config('client_connection_check_interval', '1s', true) END AS check_interval,
+       set_config('transaction_read_only', 'on', true) AS read_only
 
 -- name: writing
 -- Goes before each report that writes. :within is in ms, a part of what the client waits: behind a
@@ -4280,10 +4282,10 @@ trouble AS MATERIALIZED (          -- of short slots, or of split ones, the newe
 rows (place, what, bad, level, found, advice) AS (
     SELECT 1, 'server', false, 'ok', 'PostgreSQL ' || current_setting('server_version'), '' FROM this
     UNION ALL
-    SELECT 2, 'takes writes', pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean,
-           'error',
+    SELECT 2, 'takes writes',
+           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean, 'error',
            CASE WHEN pg_is_in_recovery() THEN 'a standby'
-               WHEN current_setting('transaction_read_only')::boolean THEN 'read only' ELSE 'yes' END,
+               WHEN current_setting('default_transaction_read_only')::boolean THEN 'read only' ELSE 'yes' END,
            'no check is run until it takes writes: connect to the primary'
     UNION ALL
     SELECT 3, 'synchronous_commit', current_setting('synchronous_commit') = 'off', 'warn',

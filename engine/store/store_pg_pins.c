@@ -4,7 +4,7 @@
  *
  * Two more are refused and not pinned: default_transaction_isolation (pg_check_schema), because a
  * pooler's session keeps it, and default_transaction_read_only, by which an administrator keeps
- * everybody from writing (connect_defaults). */
+ * everybody from writing (connect_defaults). A store that only reads turns that on itself. */
 #include "store_pg.h"
 
 static const struct { const char *name, *setting; } pins[] = {
@@ -28,18 +28,21 @@ static const struct { const char *name, *setting; } pins[] = {
     { "idle_in_transaction_session_timeout", "0" },
     { "idle_session_timeout", "0" },
     { "transaction_timeout", "0" },
+    /* the last one: only of a store that reads only */
+    { "default_transaction_read_only", "on" },
 };
 enum { PINS = sizeof pins / sizeof *pins };
 _Static_assert((int)PINS <= (int)PG_PINS_MAX, "there is room for all");
 
 struct pg_pin_in pg_pins(const struct pg_store *pg, const PGconn *conn, struct pg_pin_lists *room)
 {
-    for (int i = 0; i < PINS; i++) {
+    int n = pg->reads_only ? PINS : PINS - 1;
+    for (int i = 0; i < n; i++) {
         room->names[i] = pins[i].name;
         room->settings[i] = pins[i].setting;
     }
     /* behind a pooler, no process that answers is the one that we were told of */
-    return (struct pg_pin_in){ .names = { PINS, room->names },
-                               .settings = { PINS, room->settings },
+    return (struct pg_pin_in){ .names = { n, room->names },
+                               .settings = { n, room->settings },
                                .backend_pid = pg->pooled ? 0 : PQbackendPID(conn) };
 }

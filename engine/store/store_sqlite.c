@@ -13,7 +13,7 @@ static void note_rights(const struct sqlite_store *db, struct store_hello *hello
 {
     struct err err;
     bool is_denied = sqlite_check_rights(db, true, &err) < 0;
-    hello->read_only = is_denied || sqlite3_db_readonly(db->db, "main") == 1;
+    hello->read_only = db->reads_only || is_denied || sqlite3_db_readonly(db->db, "main") == 1;
     snprintf(hello->denied, sizeof hello->denied, "%.*s", (int)sizeof hello->denied - 1,
              is_denied ? err.text : "");
 }
@@ -208,6 +208,7 @@ static int ops_open(const struct store_options *options, struct store **out, str
     db->statement_timeout_us = options->statement_timeout_ms * 1000LL;
     db->lock_timeout_us = options->lock_timeout_ms * 1000LL;
     db->relaxed = options->relaxed;
+    db->reads_only = options->reads_only;
     if (!db->path || (options->engine && !db->engine)) {
         ops_free(&db->head);
         return err_set(err, ERR_NOMEM, "out of memory");

@@ -28,6 +28,7 @@ struct sqlite_store {
     int schema_version;
     /* a replay: calls share a transaction, which is committed at intervals and by a hello */
     bool relaxed;
+    bool reads_only;                /* SQLite refuses what would write */
     /* when the shared transaction began, by the monotonic clock; 0: none is open */
     int64_t group_us;
     bool in_call;                       /* a call's savepoint is open in the shared transaction */

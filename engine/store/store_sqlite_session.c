@@ -88,7 +88,8 @@ static int set_up(struct sqlite_store *db, bool is_new, struct err *err)
     rc = sqlite_exec(db, pragmas, err);
     if (rc < 0)
         return rc;
-    return choose_journal(db, is_new, err);
+    rc = choose_journal(db, is_new, err);
+    return rc < 0 || !db->reads_only ? rc : sqlite_exec(db, "PRAGMA query_only = ON", err);
 }
 
 static int refuse_missing(const struct sqlite_store *db, struct err *err)
