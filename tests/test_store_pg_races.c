@@ -1,6 +1,7 @@
 /* test_store_pg_races.c - calls on one schedule at the same time: each pair of them, the first one
  * open while the second one is made, and committed or rolled back then. Whatever came first, an
- * active schedule has its check with its rule, no other check has a rule, and nobody deadlocks. */
+ * active schedule has its check with its rule, no other check has a rule, and nobody deadlocks.
+ * Tokens that are made at the same time. */
 #include "test.h"
 
 #include <stdio.h>
@@ -202,6 +203,30 @@ static void a_schedule_does_not_take_the_check_of_another_one(void)
     SQL_IS("44", "SELECT entity_key FROM prescient.schedule WHERE name = 's'");
 }
 
+static const char new_token[] =
+    "INSERT INTO prescient.token (name, role, hash, session_key) "
+    "SELECT 't' || n, 'read', lpad(n::text, 64, '0'), lpad(n::text, 64, '0') FROM generate_series(%d, %d) n";
+
+/* Each saw 999. */
+static void of_two_that_make_the_last_token_at_once_one_is_told_that_there_are_enough(void)
+{
+    char second[sizeof new_token + 16];
+    WITH_SERVER();
+    PQclear(pgfx_ask(pgfx.app, new_token, 1, 999));
+    PQclear(pgfx_ask(pgfx.app, "BEGIN"));
+    PQclear(pgfx_ask(pgfx.app, new_token, 1000, 1000));
+    snprintf(second, sizeof second, new_token, 1001, 1001);
+    CU_ASSERT_EQUAL_FATAL(PQsendQuery(pgfx.other, second), 1);
+    wait_for(pgfx.other, pgfx.app);
+    PQclear(pgfx_ask(pgfx.app, "COMMIT"));
+    PGresult *r = PQgetResult(pgfx.other);
+    CU_ASSERT_STRING_EQUAL(PQcmdTuples(r), "0");
+    PQclear(r);
+    PQclear(PQgetResult(pgfx.other));
+    SQL_IS("1000", "SELECT count(*) FROM prescient.token");
+    SQL_IS("1000", "SELECT count(*) FROM prescient.token WHERE name <> 't1001'");
+}
+
 static const struct test tests[] = {
     TEST(a_call_behind_one_that_commits_leaves_schedules_and_checks_in_step),
     TEST(a_call_behind_one_that_is_rolled_back_does_so_too),
@@ -209,6 +234,7 @@ static const struct test tests[] = {
     TEST(a_resolve_switches_off_what_is_made_meanwhile),
     TEST(a_resolve_switches_off_what_is_moved_there_meanwhile),
     TEST(a_schedule_does_not_take_the_check_of_another_one),
+    TEST(of_two_that_make_the_last_token_at_once_one_is_told_that_there_are_enough),
     { NULL, NULL },
 };
 

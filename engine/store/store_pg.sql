@@ -3963,13 +3963,12 @@ SELECT t.name, t.role, date_part('epoch', t.made_at)::bigint AS made_at, t.made_
 SELECT t.name, t.role, t.is_in_force, t.hash, t.session_key FROM prescient.tokens() t
 
 -- name: token_new
--- No row: there is one of that name, or there are 1000.
+-- No row: there is one of that name, or there are 1000 (bound_tokens).
 -- in: name text, role text, hash text, session_key text, lifetime_s text?
 -- out: name text, expires_at int8?
 -- report: writes
 INSERT INTO prescient.token AS t (name, role, hash, session_key, expires_at)
 SELECT :name, :role, :hash, :session_key, clock_timestamp() + :lifetime_s::bigint * interval '1 second'
- WHERE (SELECT count(*) FROM prescient.token) < 1000
     ON CONFLICT ON CONSTRAINT token_pkey DO NOTHING
 RETURNING t.name, date_part('epoch', t.expires_at)::bigint AS expires_at
 

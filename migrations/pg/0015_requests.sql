@@ -121,7 +121,21 @@ SELECT DISTINCT j.job
 $$;
 COMMENT ON FUNCTION prescient.jobs_noted() IS 'The jobs that engines have noted.';
 
--- Who may ask over HTTP. The program has at most 1,000; more are not read.
+-- More than 1,000 tokens are not read, so none is made behind them. Who makes one waits for those
+-- who make others, and then counts what they have made; the lock keeps nobody else waiting.
+CREATE FUNCTION prescient.bound_tokens() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    LOCK TABLE prescient.token IN SHARE UPDATE EXCLUSIVE MODE;
+    IF (SELECT count(*) FROM prescient.token) >= 1000 THEN
+        RETURN NULL;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER token_bound BEFORE INSERT ON prescient.token
+    FOR EACH ROW EXECUTE FUNCTION prescient.bound_tokens();
+
+-- Who may ask over HTTP.
 CREATE FUNCTION prescient.tokens()
     RETURNS TABLE (name text, role text, made_at timestamptz, made_by text, expires_at timestamptz,
                    is_in_force boolean, hash text, session_key text)
