@@ -22,8 +22,9 @@ static bool write_all(int fd, const struct bytes *text)
     return true;
 }
 
-/* The other name does not end as the collector's files do (.prom), and is this process's alone.
- * Others have to read it, whatever our umask is. False: errno says why. */
+/* The other name does not end as the collector's files do (.prom), and is this process's alone:
+ * what stands there is of one that has ended, or was put there by somebody else, and is never
+ * written into. Others have to read the file, whatever our umask is. False: errno says why. */
 static bool put_in_place(const char *path, const struct bytes *text)
 {
     char other[PATH_MAX];
@@ -31,15 +32,19 @@ static bool put_in_place(const char *path, const struct bytes *text)
         errno = ENAMETOOLONG;
         return false;
     }
-    int fd = open(other, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    unlink(other);
+    int fd = open(other, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (fd < 0)
         return false;
     bool is_good = fchmod(fd, 0644) == 0 && write_all(fd, text);
     int error = errno;
-    is_good = close(fd) == 0 && is_good && rename(other, path) == 0;
-    if (is_good)
+    if (close(fd) < 0 && is_good) {
+        is_good = false;            /* a disk over the network tells it here */
+        error = errno;
+    }
+    if (is_good && rename(other, path) == 0)
         return true;
-    error = error ? error : errno;
+    error = is_good ? errno : error;
     unlink(other);
     errno = error;
     return false;
@@ -59,7 +64,6 @@ void metrics_file_write(void *ctx, const struct store_rows *rows)
         is_good = !t.has_failed;
     }
     if (is_good) {
-        errno = 0;
         is_good = put_in_place(file->path, &text);
     }
     if (!is_good)
