@@ -160,6 +160,23 @@ of_many_who_ask() {
     is "$s: thirty at once are all told" "$(grep -l "^prescient_store_up 1" many.* | wc -l)" 30
 }
 
+# Once each, when its answer begins: a feed goes on, and a body of no lines has no other answer.
+of_what_goes_on() {
+    local s=$STORE_NAME pid
+    is "$s: no lines are answered" \
+        "$(get -H 'Content-Type: application/x-ndjson' --data-binary '' http://localhost/v1/checks)" 200
+    comes 1 'http_requests_total{route="POST /v1/checks",code="200"}'
+    comes 1 'http_request_duration_seconds_count{route="POST /v1/checks"}'
+    curl -sN --unix-socket "$SOCK" -H 'Accept: text/event-stream' http://localhost/v1/events >feed.$s &
+    pid=$!
+    comes 1 'http_requests_total{route="GET /v1/events",code="200"}'
+    ok "$s: a feed that is counted has begun" wait_until 20 test -s feed.$s
+    kill $pid
+    wait $pid 2>/dev/null
+    is "$s: it is counted once" "$(scrape)$(n 'http_requests_total{route="GET /v1/events",code="200"}')$(
+        n 'http_request_duration_seconds_count{route="GET /v1/events"}')" 20011
+}
+
 measures() {
     local s=$STORE_NAME
     if [ "$s" = postgresql ]; then q "DROP SCHEMA IF EXISTS $SCHEMA CASCADE" 2>/dev/null; fi
@@ -174,6 +191,7 @@ measures() {
     both_formats
     of_a_reader
     in_a_file
+    of_what_goes_on
     of_many_who_ask
     ends metrics.$s
 }

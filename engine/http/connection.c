@@ -262,6 +262,8 @@ void connection_answer(struct connection *c, const struct answer *answer, const 
 static void end_stream(struct connection *c)
 {
     static const struct answer nothing = { .status = 200, .content = CONTENT_NDJSON, .body = "" };
+    if (!c->stream.has_begun)
+        c->host->answered(c->host->ctx, c, nothing.status);     /* it had no lines */
     bool fits = add_lines(c, &nothing) && bytes_add_text(&c->out.bytes, "0\r\n\r\n");
     c->stream.is_over = true;
     begin_to_write(c, fits);

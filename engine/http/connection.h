@@ -37,7 +37,8 @@ struct connection_host {
     /* All of a request has come, or some lines of a stream. It has been answered when this returns,
      * waits (connection_wait) or is held. */
     void (*take_request)(void *ctx, struct connection *c);
-    /* An answer with that status is on its way. */
+    /* An answer with that status is on its way: once a request, when that of a stream or a feed
+     * begins. */
     void (*answered)(void *ctx, const struct connection *c, int status);
     /* Whether one more client may wait for events. */
     bool (*may_follow)(void *ctx);
