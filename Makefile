@@ -17,7 +17,9 @@
 # make -j2 analyze | analyze-quick          three analyzers (tests/analyze/analyze.mk)
 # make storm [SECONDS=1800] [SEED=N] [STORES=sqlite]    all faults at once, 200,000 checks
 # make measures                what fails when a measured promise is broken (bench/night.sh)
-# make coverage | valgrind | fmt | install [DESTDIR= PREFIX=] | clean
+# make install | uninstall [DESTDIR= PREFIX= bindir=...]    or its folders one by one (install.mk)
+# make dist                     the last commit, in build/prescient-VERSION.tar.gz
+# make coverage | valgrind | fmt | clean
 # Lists are wildcards: a new module, command, job, migration or test needs no edit here.
 
 PREFIX ?= /usr/local
@@ -50,7 +52,7 @@ INSTRUMENT := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all 
 # of it is relocated when a process starts: a quarter of what a small suite takes.
 PLACED := $(if $(SANITIZE),-fno-pie,-fPIE)
 CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE $(OPT) $(WARN) $(PLACED) $(PROTECT) $(INSTRUMENT) -Iinclude -iquote . \
-  -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' -DPLUGIN_DIR='"$(PREFIX)/lib/prescient/jobs"' \
+  -iquote $(BUILD)/sql -DVERSION='"$(VERSION)"' $(PLACES) \
   $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SANITIZE),-no-pie,-pie) $(LINK_PROTECT) $(INSTRUMENT) $(LDFLAGS)
 # The program loads libpq when it needs it (engine/pg/libpq.h); bench and tests call more of it.
@@ -280,26 +282,12 @@ fmt:
 	git clang-format --force --quiet --extensions c,h -- bench engine include jobs tests || [ $$? = 1 ]
 	git ls-files -o --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
-install: all
-	install -d $(addprefix $(DESTDIR)$(PREFIX)/,bin libexec/prescient lib/prescient/jobs \
-	  include/prescient share/doc/prescient/etc share/man/man1 share/man/man5 \
-  share/man/man7)
-	install $(BUILD)/prescient $(DESTDIR)$(PREFIX)/bin/
-	install $(BUILD)/prescient-bench $(DESTDIR)$(PREFIX)/libexec/prescient/
-	install -m 644 $(JOBS) $(DESTDIR)$(PREFIX)/lib/prescient/jobs/
-	install -m 644 include/prescient/job.h $(DESTDIR)$(PREFIX)/include/prescient/
-	install -m 644 $(wildcard etc/*.*) $(wildcard etc/*/*.*) $(DESTDIR)$(PREFIX)/share/doc/prescient/etc/
-	install -m 644 $(wildcard docs/*.json) $(DESTDIR)$(PREFIX)/share/doc/prescient/
-	install -m 644 $(wildcard docs/*.1) $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 $(wildcard docs/*.5) $(DESTDIR)$(PREFIX)/share/man/man5/
-	install -m 644 $(wildcard docs/*.7) $(DESTDIR)$(PREFIX)/share/man/man7/
-
 clean:
 	rm -rf build build-*
 
-include $(wildcard tests/*/*.mk)
+include install.mk $(wildcard tests/*/*.mk)
 
 .PHONY: FORCE all left-out model sim check test-programs suite-programs faults-programs faults planted \
-  storm measures night coverage valgrind drivers fmt install clean
+  storm measures night coverage valgrind drivers fmt clean
 .SECONDARY:
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)

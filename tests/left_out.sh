@@ -7,7 +7,7 @@
 umask 022
 
 mkdir -p tree/jobs/{needs_one,needs_none,has_it,may_have,shares,shares_one,shared/{part,part_of_one}}
-for part in Makefile CHANGELOG.md include engine migrations bench tests jobs/left_out.c; do
+for part in Makefile install.mk CHANGELOG.md include engine migrations bench tests jobs/left_out.c; do
     ln -s "$ROOT/$part" "tree/$part"
 done
 # code LINE...: a plug-in that answers DONE

@@ -1,5 +1,5 @@
 /* program.c - finds the other programs of an installation by the place of this one. An installation
- * may be moved as a whole: no path is compiled in. */
+ * may be moved as a whole: only the ways from one of its folders to another are compiled in. */
 #include "program.h"
 
 #include <limits.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const places[] = { "", "../libexec/prescient/", "../../bin/" };
+static const char *const places[] = { "", TO_LIBEXEC "/", TO_BIN "/" };
 enum { PLACES = sizeof places / sizeof *places };
 
 /* The folder of this program's own file, with a slash at its end. */

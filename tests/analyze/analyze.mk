@@ -20,7 +20,8 @@ ANALYZE_clang-tidy = clang-tidy --quiet $< -- $(ANALYZE_FLAGS) -Wno-unknown-warn
 ANALYZE_cppcheck = cppcheck --quiet --error-exitcode=1 --std=c11 --language=c \
   --enable=warning,performance,portability --inline-suppr \
   --suppressions-list=tests/analyze/cppcheck.txt -Iinclude -I. -I$(BUILD)/sql -D__x86_64__ -D_GNU_SOURCE \
-  '-DVERSION=""' '-DPLUGIN_DIR=""' $<
+  '-DVERSION=""' '-DPLUGIN_DIR=""' \
+  '-DTO_LIBEXEC=""' '-DTO_BIN=""' $<
 
 define analyzer
 $(BUILD)/analyze/%.$(1): %.c $(BUILD)/flags $(DIALECTS:%=$(BUILD)/sql/%_statements.h) \

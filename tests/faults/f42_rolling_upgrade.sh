@@ -14,7 +14,7 @@ later_program() {
     LATER=$tree/build/prescient
     [ ! -x "$LATER" ] || return 0
     mkdir -p "$tree"
-    (cd "$ROOT" && cp -a Makefile CHANGELOG.md engine include jobs bench migrations tests "$tree/")
+    (cd "$ROOT" && cp -a Makefile install.mk CHANGELOG.md engine include jobs bench migrations tests "$tree/")
     cp -a "$(dirname "$P")" "$tree/build"
     for kind in pg sqlite; do
         last=$(basename "$(ls "$tree/migrations/$kind"/*.sql | tail -1)")

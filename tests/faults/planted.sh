@@ -43,7 +43,7 @@ targets=(faults-programs)
 fresh_copy() {
     rm -rf "${copy:?}" "$BUILD/b"
     mkdir -p "$copy"
-    tar -c engine include jobs bench migrations tests Makefile packages.txt | tar -x -C "$copy"
+    tar -c engine include jobs bench migrations tests Makefile install.mk packages.txt | tar -x -C "$copy"
 }
 built() { make -s -C "$copy" -j"$(nproc)" BUILD="$BUILD/b" "${targets[@]}" >"$BUILD/make.log" 2>&1; }
 

@@ -20,6 +20,7 @@ PLACE = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.*{},@-]+)+/?")
 COMMAND = re.compile(r"(?:^|[\s(;|/\"'`$])prescient((?: +--?[a-z][^ ]*| +[a-z]+(?![\w./:=-]))[^;|&)#]*)")
 SHELL = ("sh", "")
 FOLDERS = ("bench", "docs", "engine", "etc", "examples", "include", "jobs", "migrations", "tests")
+USER = re.compile(r"-[ug] prescient\b")        # it has the program's name
 INTERNAL = ("worker",)                      # commands of the program to itself
 WITH_VALUE = ("--config", "--store", "--set", "--now", "--log-level")
 
@@ -119,7 +120,7 @@ def unknown_commands(root, page, program):
         if block and block.split(" ")[1] not in SHELL:
             continue
         for code in ([line] if block else CODE.findall(line)):
-            for words in COMMAND.findall(re.sub("(^|[ ])#.*", "", code)):
+            for words in COMMAND.findall(USER.sub("", re.sub("(^|[ ])#.*", "", code))):
                 yield from ((number, fault) for fault in faults_of(words.split(" -- ")[0], program))
 
 
