@@ -54,6 +54,38 @@ outlives_its_clients() {
     ends clients.$s
 }
 
+# the second and the third of its processes
+readers_of() { backends_of "$1" | sed -n 2,3p; }
+
+# Whoever reads waits, and waits in vain; what says whether the server can be used does not.
+is_ready_beside_slow_reads() {
+    local s=$STORE_NAME pid i
+    a_clean_store
+    serve slow.$s
+    answers 200 /readiness
+    for pid in $(readers_of slow.$s); do kill -STOP "$pid"; done
+    for i in 1 2 3 4; do
+        curl -s --max-time $((60 * PATIENCE)) --unix-socket "$SOCK" -o "slow.$i" -w '%{http_code}\n' \
+            http://localhost/v1/checks >>slow.codes.$s &
+    done
+    for i in 1 2 3; do
+        is "$s: ready while all that read are busy, asked $i times" "$(get http://localhost/readiness)" 200
+    done
+    is "$s: by what the store says, which is asked by a process of its own" "$(json 'j' <body)" \
+        "{'status': 'ready', 'read_only': False}"
+    is "$s: nobody who reads has been answered by then" "$(cat slow.codes.$s)" ""
+    pid=$(backends_of slow.$s | sed -n 4p)
+    kill -STOP "$pid"
+    ok "$s: not ready when that one hears nothing" wait_until 30 answers 503 /readiness
+    has "$s: and since when" "$(cat body)" "the store has not answered within 5 s"
+    kill -CONT "$pid"
+    ok "$s: and ready again" wait_until 30 answers 200 /readiness
+    for pid in $(readers_of slow.$s); do kill -CONT "$pid"; done
+    ok "$s: all who have waited are answered" wait_until 60 has_lines "slow.codes.$s" 4
+    ends slow.$s
+}
+has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
+
 are_over() { local pid; for pid; do is_over "$pid" || return 1; done; }
 outlives_its_processes() {
     local s=$STORE_NAME pid pids
@@ -76,7 +108,7 @@ ends_in_order() {
     a_clean_store
     serve order.$s
     answers 200 /readiness
-    for pid in $(backends_of order.$s); do kill -STOP "$pid"; done
+    for pid in $(readers_of order.$s); do kill -STOP "$pid"; done
     mkfifo go.$s
     ask "$SOCK" told_to_end <go.$s >asked.$s &
     exec {go}>go.$s
@@ -85,7 +117,7 @@ ends_in_order() {
     wait_until 20 grep -q 'SIGTERM: answering' order.$s.err
     echo >&$go
     exec {go}>&-
-    for pid in $(backends_of order.$s); do kill -CONT "$pid"; done
+    for pid in $(readers_of order.$s); do kill -CONT "$pid"; done
     wait $!
     is "$s: what was read is answered, and the last of its connection" "$(cat asked.$s)" $'asked\n200 close'
     join_within 30 order.$s
@@ -126,7 +158,8 @@ os.execv(sys.argv[2], sys.argv[2:])'
 }
 
 on_this_store() {
-    at_once asks_the_store speaks_http outlives_its_clients outlives_its_processes ends_in_order
+    at_once asks_the_store speaks_http outlives_its_clients outlives_its_processes ends_in_order \
+        is_ready_beside_slow_reads
     [ "$STORE_NAME" != sqlite ] || at_once where_it_listens
 }
 on_each_store on_this_store

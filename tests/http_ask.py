@@ -75,7 +75,7 @@ def case_pieces(address):
 def case_pipeline(address):
     """A hundred at once, to processes and to the front in turn: answered in their order."""
     s = connect(address)
-    s.sendall(b"".join(GET % (b"/readiness" if i % 2 else b"/none/%d" % i) for i in range(100)))
+    s.sendall(b"".join(GET % (b"/v1/checks" if i % 2 else b"/none/%d" % i) for i in range(100)))
     answers = Answers(s)
     for i in range(100):
         status, _, body = answers.next()
@@ -110,7 +110,7 @@ def case_refused(address):
 def case_half_closed(address):
     """Who has sent all, and says so, is answered."""
     s = connect(address)
-    s.sendall(GET % b"/readiness")
+    s.sendall(GET % b"/v1/checks")
     s.shutdown(socket.SHUT_WR)
     print(*Answers(s).statuses())
 
@@ -135,7 +135,7 @@ def case_gone(address):
         s.close()
     for i in range(50):
         s = connect(address)
-        s.sendall((GET % b"/readiness") * 20)
+        s.sendall((GET % b"/v1/checks") * 20)
         s.close()
     s = connect(address)
     s.sendall(GET % b"/liveness")
@@ -149,7 +149,7 @@ def case_told_to_end(address):
     for one, its in ((idle, idle_answers), (s, answers)):
         one.sendall(GET % b"/liveness")
         its.next()
-    s.sendall(GET % b"/readiness")
+    s.sendall(GET % b"/v1/checks")
     while unread(s):
         time.sleep(0.02)
     print("asked", flush=True)

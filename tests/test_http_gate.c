@@ -30,9 +30,11 @@ static void add_row(char *json, const char *name, const char *role, const char *
             is_in_force ? "true" : "false", hash_text, key_text);
 }
 
-static void take(const char *json, int64_t asked_us)
+static void take(const char *rows, int64_t asked_us)
 {
+    char json[2048];
     struct err err;
+    snprintf(json, sizeof json, "{\"tokens\": %s, \"read_only\": false}", rows);
     CU_ASSERT_FATAL(gate_take(&g, json, strlen(json), asked_us, &err) == 0);
 }
 
@@ -175,13 +177,24 @@ static void one_that_is_over_keeps_it_closed(void)
 static void what_cannot_be_read_leaves_the_list(void)
 {
     struct err err;
-    static const char *const bad[] = { "", "{}", "[", "7" };
+    static const char *const bad[] = { "", "{}", "[", "7", "[]", "{\"tokens\": 7}" };
     begin(10 * S);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CU_ASSERT(gate_take(&g, bad[i], strlen(bad[i]), 11 * S, &err) < 0);
     CU_ASSERT(g.asked_us == 10 * S && judge(shop, 11 * S, 11 * S) == GATE_LETS_IN);
     take("[[\"x\", \"root\", true, \"00\", \"00\"], 7]", 12 * S);
-    CU_ASSERT(g.n == 0 && g.is_closed);
+    CU_ASSERT(g.n == 0 && g.is_closed && !g.store_reads_only);
+}
+
+static void the_list_says_whether_its_store_takes_writes(void)
+{
+    static const char json[] = "{\"tokens\": [], \"read_only\": true}";
+    struct err err;
+    begin(10 * S);
+    CU_ASSERT_FATAL(gate_take(&g, json, strlen(json), 11 * S, &err) == 0);
+    CU_ASSERT(g.store_reads_only);
+    take("[]", 12 * S);
+    CU_ASSERT_FALSE(g.store_reads_only);
 }
 
 static void a_session_lasts_as_long_as_it_says(void)
@@ -270,6 +283,7 @@ static const struct test tests[] = {
     TEST(the_last_one_that_goes_opens_nothing),
     TEST(one_that_is_over_keeps_it_closed),
     TEST(what_cannot_be_read_leaves_the_list),
+    TEST(the_list_says_whether_its_store_takes_writes),
     TEST(a_session_lasts_as_long_as_it_says),
     TEST(a_session_that_another_token_has_signed_is_wrong),
     TEST(who_is_wrong_again_waits_longer),

@@ -15,9 +15,15 @@ static json_t *token_row(const struct store_rows *rows, int row)
 void asked_tokens_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     struct store_rows rows;
+    struct store_hello hello = STORE_HELLO_INIT;
     struct err err;
     (void)questions, (void)n;
-    if (desk_rows(desk, "token_keys", NULL, 0, &rows, &err) < 0) {
+    int rc = desk_rows(desk, "token_keys", NULL, 0, &rows, &err);
+    if (rc == 0) {
+        rc = store_do(desk->store, &hello.call);
+        err = hello.call.err;
+    }
+    if (rc < 0) {
         desk_failed(desk, answers, &err);
         return;
     }
@@ -27,5 +33,5 @@ void asked_tokens_answer(struct desk *desk, const struct question *questions, in
             json_decref(list);
             list = NULL;            /* a part of it would refuse the others */
         }
-    desk_answer(desk, answers, 200, list);
+    desk_answer(desk, answers, 200, json_pack("{s:o, s:b}", "tokens", list, "read_only", hello.read_only));
 }

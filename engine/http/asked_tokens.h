@@ -4,7 +4,8 @@
 
 #include "desk.h"
 
-/* An array of [name, role, is_in_force, hash, session_key]. */
+/* {"tokens": an array of [name, role, is_in_force, hash, session_key], "read_only": the store takes
+ * no writes}. */
 void asked_tokens_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers);
 
 #endif

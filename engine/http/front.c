@@ -34,6 +34,7 @@ void front_init(struct front *f, const struct settings *settings, struct log *lo
 void front_free(struct front *f)
 {
     gate_free(&f->gate);
+    bytes_free(&f->unready);
 }
 
 /* ---- the list of tokens ---- */
@@ -53,20 +54,27 @@ static void tell(struct front *f, bool was_closed)
         log_info(f->log, "who asks needs a token; there are %d", f->gate.n);
 }
 
+static void fails(struct front *f, int64_t asked_us)
+{
+    gate_fails(&f->gate, asked_us);
+    f->ready = (struct ready){ .asked_us = asked_us, .failed = true };
+}
+
 void front_take_tokens(struct front *f, const struct answer *answer, int64_t asked_us)
 {
     struct err err = { 0 };
     bool was_closed = f->gate.is_closed;
-    if (answer->status != 200) {
-        gate_fails(&f->gate, asked_us);         /* the process that was asked has logged why */
-        return;
-    }
-    if (gate_take(&f->gate, answer->body, answer->body_len, asked_us, &err) == 0) {
+    bytes_take(&f->unready, f->unready.len);
+    if (answer->status != HTTP_STATUS_OK) {     /* the process that was asked has logged why */
+        bytes_add(&f->unready, answer->body, answer->body_len);
+        fails(f, asked_us);
+    } else if (gate_take(&f->gate, answer->body, answer->body_len, asked_us, &err) < 0) {
+        log_error(f->log, "%s", err.text);
+        fails(f, asked_us);
+    } else {
+        f->ready = (struct ready){ .asked_us = asked_us, .read_only = f->gate.store_reads_only };
         tell(f, was_closed);
-        return;
     }
-    log_error(f->log, "%s", err.text);
-    gate_fails(&f->gate, asked_us);
 }
 
 /* ---- who is held ---- */
@@ -218,6 +226,29 @@ void front_alive(struct front *f, struct connection *c)
 {
     (void)f;
     answer(c, json_pack("{s:s}", "status", "alive"), "");
+}
+
+static void tell_unready(const struct front *f, struct connection *c)
+{
+    struct answer a = { .status = HTTP_STATUS_SERVICE_UNAVAILABLE, .content = CONTENT_PROBLEM,
+                        .retry_after_s = problem_retry_s(PROBLEM_AWAY), .body = f->unready.data,
+                        .body_len = (uint32_t)f->unready.len };
+    if (f->unready.len)
+        connection_answer(c, &a, "");
+    else
+        connection_refuse(c, PROBLEM_AWAY, "", "the store has not answered within %d s; ask again later",
+                          (int)(READY_OLD_US / S));
+}
+
+void front_ready(struct front *f, struct connection *c)
+{
+    enum ready_rc rc = ready_judge(&f->ready, now_us(f), c->asked_us);
+    if (rc == READY_WAITS)
+        connection_hold(c, c->asked_us + READY_OLD_US - now_us(f));
+    else if (rc == READY_YES)
+        answer(c, json_pack("{s:s, s:b}", "status", "ready", "read_only", f->ready.read_only), "");
+    else
+        tell_unready(f, c);
 }
 
 void front_page(struct front *f, struct connection *c)

@@ -1,5 +1,5 @@
 /* front.h - what the process that speaks HTTP decides and answers by itself: who may ask, logging
- * in and out, and that it is alive. */
+ * in and out, that it is alive, and whether its store is there. */
 #ifndef PRESCIENT_HTTP_FRONT_H
 #define PRESCIENT_HTTP_FRONT_H
 
@@ -9,12 +9,15 @@
 #include "connection.h"
 #include "gate.h"
 #include "judge.h"
+#include "ready.h"
 
 struct front {
     const struct settings *settings;
     struct log *log;
     const struct clock *clock;
     struct gate gate;
+    struct ready ready;
+    struct bytes unready;           /* the problem that the store was away with */
     bool is_told;                   /* the log has been told whether a token is needed */
 };
 
@@ -35,6 +38,7 @@ void front_forget(struct front *f, struct connection *c);
 
 /* Answers of the table of routes. */
 void front_alive(struct front *f, struct connection *c);
+void front_ready(struct front *f, struct connection *c);
 void front_page(struct front *f, struct connection *c);
 void front_login(struct front *f, struct connection *c);
 void front_logout(struct front *f, struct connection *c);

@@ -34,12 +34,13 @@ static int read_tokens(const json_t *rows, struct gate_token *out)
 
 int gate_take(struct gate *g, const char *json, size_t len, int64_t asked_us, struct err *err)
 {
-    json_t *rows = json_loadb(json, len, 0, NULL);
+    json_t *list = json_loadb(json, len, 0, NULL), *rows = json_object_get(list, "tokens");
     size_t n = json_array_size(rows);
     struct gate_token *tokens = json_is_array(rows) ? calloc(n + 1, sizeof *tokens) : NULL;
     if (!tokens) {
-        json_decref(rows);
-        return err_set(err, rows ? ERR_NOMEM : ERR_GENERAL, "the list of tokens cannot be read");
+        int rc = json_is_array(rows) ? ERR_NOMEM : ERR_GENERAL;
+        json_decref(list);
+        return err_set(err, rc, "the list of tokens cannot be read");
     }
     free(g->tokens);
     g->tokens = tokens;
@@ -47,7 +48,8 @@ int gate_take(struct gate *g, const char *json, size_t len, int64_t asked_us, st
     g->is_closed = g->is_closed || n;
     g->asked_us = asked_us;
     g->failed_us = 0;
-    json_decref(rows);
+    g->store_reads_only = json_is_true(json_object_get(list, "read_only"));
+    json_decref(list);
     return 0;
 }
 

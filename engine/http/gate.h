@@ -38,6 +38,7 @@ struct gate {
     int n;
     int64_t asked_us;               /* when the list was asked for; 0: there is none */
     int64_t failed_us;              /* when one was asked for and did not come; 0: it came */
+    bool store_reads_only;          /* by the list: it takes no writes */
     int held;
     struct slow slow;
 };

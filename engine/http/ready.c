@@ -1,13 +1,11 @@
 /* ready.c - see ready.h. */
 #include "ready.h"
 
-void ready_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
+enum ready_rc ready_judge(const struct ready *r, int64_t now_us, int64_t came_us)
 {
-    struct store_hello hello = STORE_HELLO_INIT;
-    (void)questions, (void)n;
-    if (store_do(desk->store, &hello.call) < 0) {
-        desk_failed(desk, answers, &hello.call.err);
-        return;
-    }
-    desk_answer(desk, answers, 200, json_pack("{s:s, s:b}", "status", "ready", "read_only", hello.read_only));
+    if (!r->asked_us)
+        return now_us - came_us < READY_OLD_US ? READY_WAITS : READY_SILENT;
+    if (now_us - r->asked_us > READY_OLD_US)
+        return READY_SILENT;
+    return r->failed ? READY_AWAY : READY_YES;
 }

@@ -18,7 +18,6 @@
 #include "page.h"
 #include "post.h"
 #include "post_lines.h"
-#include "ready.h"
 #include "stream.h"
 
 /* What takes a change as an object. */
@@ -28,7 +27,7 @@
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },
-    { HTTP_GET, "/readiness", ACCESS_ANYONE, .answer = ready_answer },
+    { HTTP_GET, "/readiness", ACCESS_ANYONE, .at_front = front_ready },
     { HTTP_GET, "/metrics", ACCESS_READ, .needs_no_store = true, .has_counts = true,
       .answer = asked_metrics_answer },
     { HTTP_GET, "/", ACCESS_ANYONE, .is_of_pages = true, .at_front = front_page },

@@ -259,10 +259,10 @@ static void take_request(void *ctx, struct connection *c)
     c->follow.is_resting = false;
     if (!route->at_front && !is_still_let_in(s, c))
         return;
-    if (route->at_front)
-        route->at_front(&s->front, c);
-    else if (s->is_ending && !strcmp(route->path, "/readiness"))
+    if (s->is_ending && !strcmp(route->path, "/readiness"))
         connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
+    else if (route->at_front)
+        route->at_front(&s->front, c);
     else if (route->has_counts)
         ask_for_metrics(s, c);
     else

@@ -31,14 +31,15 @@ static void look_at_gate(const char *header)
 {
     static struct gate g;
     uint8_t hash[TOKEN_HASH], key[TOKEN_KEY];
-    char list[300], hash_text[TOKEN_DIGITS], key_text[TOKEN_DIGITS];
+    char list[400], hash_text[TOKEN_DIGITS], key_text[TOKEN_DIGITS];
     struct gate_visit visit = { .came_us = 1 };
     struct err err;
     token_hash(known, hash);
     token_session_key(known, key);
     token_to_hex(hash, sizeof hash, hash_text);
     token_to_hex(key, sizeof key, key_text);
-    int n = snprintf(list, sizeof list, "[[\"shop\",\"read\",true,\"%s\",\"%s\"]]", hash_text, key_text);
+    int n = snprintf(list, sizeof list, "{\"tokens\":[[\"shop\",\"read\",true,\"%s\",\"%s\"]]}", hash_text,
+                     key_text);
     MUST(gate_take(&g, list, (size_t)n, 1, &err) == 0);
     enum gate_rc rc = gate_judge(&g, &(struct gate_asks){ .authorization = header }, 2, 1, &visit);
     MUST(rc != GATE_LETS_IN || strstr(header, known));
