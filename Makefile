@@ -290,4 +290,5 @@ include install.mk $(wildcard tests/*/*.mk)
 .PHONY: FORCE all left-out model sim check test-programs suite-programs faults-programs faults planted \
   storm measures night coverage valgrind drivers fmt clean
 .SECONDARY:
--include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d)
+-include $(filter-out $(STAGE)/% $(BUILD)/deb/%,\
+  $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d))

@@ -9,7 +9,7 @@ built=${P%/*}
 
 # as GNU's standards have it: makes TARGET of what is built, into $TMP/root
 make_it() {
-    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$ROOT" BUILD="$built" STAGE="$TMP/stage" \
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$ROOT" BUILD="$built" STAGE="$built/stage" \
         DESTDIR="$TMP/root" "$@"
 }
 version=$(sed -n 's/^## \([0-9][^ ]*\).*/\1/p' "$ROOT/CHANGELOG.md" | head -1)
@@ -89,6 +89,8 @@ is "nothing speaks of the usual ones" \
 has "nor does pkg-config" "$(PKG_CONFIG_PATH=$root/opt/p/share/pkgconfig \
     pkg-config --cflags prescient)" "$root/opt/p/include"
 ok "make uninstall of them" other uninstall
+ok "what the build finds in its own folder does not confuse it" make_it PREFIX=/usr install-built
+ok "the next time" make_it PREFIX=/usr uninstall
 is "nothing is left of them" "$(find "$root" -type f -o -path "$root/opt/p/doc*")" ""
 
 # ---- a tarball ----
