@@ -27,6 +27,8 @@ enum {
 #define HEAD_US (10 * S)
 #define STRIDE_US (20 * S)
 #define DRAIN_US (2 * S)
+/* Who has come so short a time before the server ends may still ask. */
+#define NEW_US (2 * S)
 
 static int64_t now_us(const struct connection *c)
 {
@@ -428,6 +430,7 @@ static void read_in(struct connection *c)
         c->is_at_end = true;
     else if (n > 0)
         c->in.len += (size_t)n;
+    c->has_spoken = c->has_spoken || n > 0;
 }
 
 /* An end that is met here is seen behind the lines that have come. */
@@ -557,6 +560,19 @@ void connection_turn(struct connection *c, bool readable, bool is_gone)
         give_up(c);
     if (c->state != CONNECTION_OVER)
         watch(c);
+}
+
+void connection_host_ends(struct connection *c)
+{
+    int64_t left_us = c->since_us + NEW_US - now_us(c);
+    if (connection_is_idle(c))
+        connection_turn(c, true, false);
+    if (!connection_is_idle(c))
+        return;
+    if (!c->has_spoken && left_us > 0)
+        set_alarm(c, left_us);
+    else
+        give_up(c);
 }
 
 void connection_go_on(struct connection *c)

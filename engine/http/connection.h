@@ -54,6 +54,7 @@ struct connection {
     struct bytes in;                /* read, and not part of a request yet */
     struct outgoing out;
     bool closes;                    /* behind the answer */
+    bool has_spoken;                /* something of it has come */
     bool is_at_end;                 /* the client sends no more */
     uint32_t wants;                 /* EPOLLIN, EPOLLOUT: as epoll knows it */
     struct alarm alarm;             /* when the state has lasted long enough */
@@ -81,6 +82,9 @@ void connection_free(struct connection *c);
 void connection_turn(struct connection *c, bool readable, bool is_gone);
 /* Its alarm has rung. */
 void connection_is_late(struct connection *c);
+/* The host begins to end. What the client has sent is read; who is between two requests is let go,
+ * and who has just come has a moment to ask: it was accepted, so nobody else would answer. */
+void connection_host_ends(struct connection *c);
 
 void connection_wait(struct connection *c);
 

@@ -291,7 +291,9 @@ static void begin_to_end(struct server *s)
     close(s->o.listen_fd);
     s->o.listen_fd = -1;
     for (struct connection *c = s->first; c; c = c->after)
-        if (connection_is_idle(c) || c->follow.is_feed)
+        if (connection_is_idle(c))
+            connection_host_ends(c);
+        else if (c->follow.is_feed)
             c->state = CONNECTION_OVER;
         else if (c->state == CONNECTION_HELD && follow_is_on(&c->follow))
             connection_go_on(c);
