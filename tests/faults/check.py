@@ -198,23 +198,28 @@ QUERIES = {
 MOMENTS = ["slot_at", "next_check_at", "first_check_at"]
 
 
-def ask_sqlite(url):
+def ask_sqlite(url, queries):
     db = sqlite3.connect("file:%s?mode=ro" % url[len("sqlite:"):], uri=True, timeout=20)
     db.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
     names = dict({m: m for m in MOMENTS}, T="prescient_")
-    return lambda query: db.execute(QUERIES[query].format(**names))
+    return lambda query: db.execute(queries[query].format(**names))
 
 
-def ask_postgresql(url):
+def ask_postgresql(url, queries):
     names = dict({m: "extract(epoch FROM %s)::bigint" % m for m in MOMENTS}, T="prescient.")
 
     def ask(query):
-        sql = "COPY (%s) TO STDOUT WITH (FORMAT csv)" % QUERIES[query].format(**names)
+        sql = "COPY (%s) TO STDOUT WITH (FORMAT csv)" % queries[query].format(**names)
         out = subprocess.run(["psql", "-qX", "-v", "ON_ERROR_STOP=1", url, "-c", sql],
                              stdout=subprocess.PIPE, check=True,
                              env={**os.environ, "PGCLIENTENCODING": "UTF8", "PGCONNECT_TIMEOUT": "10"})
         return csv.reader(io.StringIO(out.stdout.decode("utf-8", "surrogateescape"), newline=""))
     return ask
+
+
+def ask_store(url, queries=QUERIES):
+    """A function from the name of a query to its rows."""
+    return (ask_sqlite if url.startswith("sqlite:") else ask_postgresql)(url, queries)
 
 
 def pid_of(engine):
@@ -223,7 +228,7 @@ def pid_of(engine):
 
 
 def read_store(url, world):
-    ask = ask_sqlite(url) if url.startswith("sqlite:") else ask_postgresql(url)
+    ask = ask_store(url)
     for query, ends in (("run", False), ("history", True)):
         for r in ask(query):
             world.settles.append(Settle(tuple(r[0:3]), r[3], int(r[4]), int(r[5]), int(r[6]),

@@ -159,7 +159,7 @@ esac
 echo "SEED=$seed"
 # The judge first, and what makes the faults: a checker that sees nothing, or a fault that is not
 # made, would let everything pass.
-for self in check_selftest schedules_selftest keys_selftest proxy_selftest; do
+for self in check_selftest schedules_selftest keys_selftest posts_selftest proxy_selftest; do
     if words=$(python3 "tests/faults/$self.py" 2>&1); then
         passed=$((passed + 1))
         printf 'ok      %-28s %s\n' $self "$(tail -1 <<<"$words")"
