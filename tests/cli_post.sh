@@ -119,6 +119,9 @@ refuses() {
     is "$s: nesting without end" "$(post "$(printf '[%.0s' {1..10000})")" 400
     is "$s: a body without end" "$(head -c 9000000 /dev/zero | tr '\0' ' ' | get -T - -X POST \
         -H 'Content-Type: application/json' http://localhost/v1/checks)" 413
+    is "$s: what would take 600 MB of memory" "$(python3 -c 'print("[" + "{}," * 2700000 + "1]")' |
+        get -T - -X POST -H 'Content-Type: application/json' http://localhost/v1/checks)" 413
+    has "$s: is not parsed" "$(said detail)" "too many values"
     is "$s: what is no UTF-8" "$(post $'{"job": "\xff"}')" 400
     is "$s: a zero byte" "$(post '{"entity": "a\u0000b", "key": "1", "job": "look", "in": 1}')" 400
     is "$s: faults without end" "$(post "[$(printf '{"m%d":1},' {1..900})5]")" 422

@@ -5,6 +5,7 @@
 
 #include "../base/clock.h"
 #include "../base/utf8.h"
+#include "body_cost.h"
 
 /* The same words are logged again after this time. */
 #define AGAIN_US (60 * INT64_C(1000000))
@@ -105,7 +106,13 @@ bool desk_query(struct desk *desk, const struct question *question, const char *
 
 json_t *desk_body(struct desk *desk, const struct question *q, struct answer *answer)
 {
+    static const char too_many[] = "the body has too many values: they would take more than 128 MiB; "
+                                   "send it in parts";
     json_error_t why;
+    if (body_cost(q->body, q->body_len) > BODY_COST_MAX) {
+        desk_refuse(desk, answer, PROBLEM_TOO_LARGE, problem_new(PROBLEM_TOO_LARGE, too_many));
+        return NULL;
+    }
     json_t *body = json_loadb(q->body, q->body_len, JSON_REJECT_DUPLICATES, &why);
     if (body)
         return body;

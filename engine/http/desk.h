@@ -39,7 +39,8 @@ int desk_rows(struct desk *desk, const char *report, const char *const *params, 
 /* Reads the query of a question. False: it is refused, and the answer says why. */
 bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
                 struct query *out, struct answer *answer);
-/* The body of a question; the caller's to decref. NULL: it is no JSON, and the answer says why. */
+/* The body of a question; the caller's to decref. NULL: it is no JSON, or would take too much
+ * memory, and the answer says why. */
 json_t *desk_body(struct desk *desk, const struct question *q, struct answer *answer);
 /* A call of the store has failed. What the database says of it goes to the log, and not to the
  * client. */
