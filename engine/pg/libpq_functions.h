@@ -23,6 +23,7 @@ FUNCTION(PGresult *, PQexecParams,
          (PGconn *conn, const char *query, int n, const Oid *types, const char *const *values,
           const int *lengths, const int *formats, int format),
          (conn, query, n, types, values, lengths, formats, format))
+FUNCTION(int, PQexitPipelineMode, (PGconn *conn), (conn))
 FUNCTION(void, PQfinish, (PGconn *conn), (conn))
 FUNCTION(int, PQflush, (PGconn *conn), (conn))
 FUNCTION(char *, PQfname, (const PGresult *res, int column), (res, column))
@@ -39,6 +40,9 @@ FUNCTION(PGnotify *, PQnotifies, (PGconn *conn), (conn))
 FUNCTION(int, PQntuples, (const PGresult *res), (res))
 FUNCTION(const char *, PQparameterStatus, (const PGconn *conn, const char *name), (conn, name))
 FUNCTION(int, PQpipelineSync, (PGconn *conn), (conn))
+FUNCTION(PGresult *, PQprepare,
+         (PGconn *conn, const char *name, const char *query, int n, const Oid *types),
+         (conn, name, query, n, types))
 FUNCTION(int, PQputCopyData, (PGconn *conn, const char *data, int size), (conn, data, size))
 FUNCTION(int, PQputCopyEnd, (PGconn *conn, const char *message), (conn, message))
 FUNCTION(char *, PQresultErrorField, (const PGresult *res, int field), (res, field))

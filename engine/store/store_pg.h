@@ -80,6 +80,7 @@ struct pg_store {
     /* libpq's keepalive options: how soon it notices a dead connection */
     struct { const char *keyword, *value; } silence[5];
     PGconn *conn, *side;                    /* side: for blocking work, opened on first use */
+    bool side_prepared[PG_STATEMENTS];      /* on that connection */
     PGconn *listening;                      /* hears of events; NULL: nobody wants to */
     enum pg_phase phase;
     PostgresPollingStatusType polling;
@@ -227,6 +228,9 @@ PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement 
                            const void *in, struct err *err);
 #define pg_run(pg, conn, statement, form, in, err)                                                           \
     pg_run_statement((pg), (conn), (statement), (form), SQL_IN(statement, in), (err))
+/* The same on the side connection, prepared, and committed when this returns a result of rows: all
+ * in one message, where pg_run_statement waits for three. Not behind a pooler. */
+PGresult *pg_run_at_once(struct pg_store *pg, enum pg_statement statement, const void *in, struct err *err);
 /* Runs one or several statements without parameters and rows; 0 or an ERR_. */
 int pg_execute(struct pg_store *pg, PGconn *conn, enum pg_statement statement, struct err *err);
 int pg_execute_text(struct pg_store *pg, PGconn *conn, const char *text, struct err *err);

@@ -74,6 +74,100 @@ PGresult *pg_run_statement(struct pg_store *pg, PGconn *conn, enum pg_statement 
     return r;
 }
 
+/* ---- all in one message ---- */
+
+static int prepare_one(struct pg_store *pg, enum pg_statement statement, struct err *err)
+{
+    const struct sql_statement *s = &pg_statements[statement];
+    const char *sql = pg_sql(pg, (int)statement);
+    Oid types[WIRE_PARAMS_MAX];
+    if (!sql)
+        return err_set(err, ERR_NOMEM, "store: out of memory");
+    for (int i = 0; i < s->nin; i++)
+        types[i] = wire_type(s->in[i].type);
+    PGresult *r = PQprepare(pg->side, pg->names[statement], sql, s->nin, types);
+    int rc = is_good(r) ? 0 : pg_fail(pg, err, r, pg->side);
+    PQclear(r);
+    return rc;
+}
+
+/* Once for each connection, and on the path: names are looked up here. What has failed half is
+ * prepared on another connection. */
+static int prepare(struct pg_store *pg, enum pg_statement statement, struct err *err)
+{
+    if (pg->side_prepared[statement])
+        return 0;
+    int rc = pg_begin_blocking(pg, pg->side, PG_BEGIN, err);
+    if (rc == 0 && !pg->side_prepared[PG_PATH])
+        rc = prepare_one(pg, PG_PATH, err);
+    if (rc == 0)
+        rc = prepare_one(pg, statement, err);
+    if (rc == 0)
+        rc = pg_execute_text(pg, pg->side, "COMMIT", err);
+    if (rc == 0)
+        pg->side_prepared[PG_PATH] = pg->side_prepared[statement] = true;
+    else
+        pg_side_close(pg);
+    return rc;
+}
+
+static bool send_prepared(struct pg_store *pg, enum pg_statement statement, const struct wire_params *p)
+{
+    return PQsendQueryPrepared(pg->side, pg->names[statement], p->n, p->values, p->lengths, p->formats, 1);
+}
+
+/* The first failure of a message, or the last result; NULL: the connection was lost before its end,
+ * where the commit is. */
+static PGresult *read_message(PGconn *conn)
+{
+    enum { STATEMENTS = 2, MOST = 2 * STATEMENTS + 3 };     /* each is followed by a NULL; the end */
+    PGresult *kept = NULL;
+    for (int i = 0; i < MOST; i++) {
+        PGresult *r = PQgetResult(conn);
+        if (r && PQresultStatus(r) == PGRES_PIPELINE_SYNC) {
+            PQclear(r);
+            return kept;
+        }
+        if (!r || (kept && !is_good(kept))) {
+            PQclear(r);
+            continue;
+        }
+        PQclear(kept);
+        kept = r;
+    }
+    PQclear(kept);
+    return NULL;
+}
+
+static PGresult *converse(struct pg_store *pg, enum pg_statement statement, const struct wire_params *p)
+{
+    static const struct wire_params none;
+    PGconn *conn = pg->side;
+    bool is_sent = PQenterPipelineMode(conn) && send_prepared(pg, PG_PATH, &none) &&
+                   send_prepared(pg, statement, p) && PQpipelineSync(conn);
+    PGresult *r = is_sent ? read_message(conn) : NULL;
+    if (r && PQexitPipelineMode(conn))
+        return r;
+    PQclear(r);
+    return NULL;
+}
+
+PGresult *pg_run_at_once(struct pg_store *pg, enum pg_statement statement, const void *in, struct err *err)
+{
+    const struct sql_statement *s = &pg_statements[statement];
+    struct wire_params p;
+    if (!wire_put(&p, pg->arena, s->in, s->nin, in)) {
+        err_set(err, ERR_NOMEM, "store: out of memory");
+        return NULL;
+    }
+    if (prepare(pg, statement, err) < 0)
+        return NULL;
+    PGresult *r = converse(pg, statement, &p);
+    if (!r)
+        pg_lost(err, pg->side, "the connection to the database was lost");
+    return r;
+}
+
 int pg_ask_row(struct pg_store *pg, PGconn *conn, enum pg_statement statement, const void *in, void *out,
                struct err *err)
 {

@@ -530,4 +530,5 @@ void pg_side_close(struct pg_store *pg)
 {
     PQfinish(pg->side);
     pg->side = NULL;
+    memset(pg->side_prepared, 0, sizeof pg->side_prepared);
 }

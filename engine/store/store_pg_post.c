@@ -1,4 +1,5 @@
-/* store_pg_post.c - see store_post.h: one call of the function post_checks. */
+/* store_pg_post.c - see store_post.h: one call of the function post_checks. Where nothing can be
+ * wrong with its answer, it is one message, and not one to begin, one to file and one to commit. */
 #include "../base/arena.h"
 #include "store_pg.h"
 #include "store_post.h"
@@ -55,8 +56,6 @@ static int take_results(struct pg_store *pg, const PGresult *r, int n, struct po
     for (int i = 0; i < n; i++) {
         bool is_row = i < PQntuples(r) && pg_row(pg, PG_POST, r, i, &row);
         const char *word = is_row ? post_outcome_word(row.outcome) : NULL;
-        if (is_row && !row.outcome)
-            return err_set(err, ERR_BUSY, "a request that is no longer kept was dropped just now");
         if (!word)
             return err_set(err, ERR_LOST, "the database's answer to a post cannot be read");
         results[i] = (struct post_result){
@@ -68,7 +67,33 @@ static int take_results(struct pg_store *pg, const PGresult *r, int n, struct po
     return 0;
 }
 
-static int file_all(struct pg_store *pg, const struct post_item *items, int n, int64_t keep_s,
+/* Runs the statement; the caller clears the result. NULL: err has the reason. */
+static PGresult *run(struct pg_store *pg, const struct columns *c, int n, int64_t keep_s, bool at_once,
+                     struct err *err)
+{
+    struct pg_post_in in = {
+        .uniqids = { n, c->uniqids },
+        .contents = { n, c->contents },
+        .entities = { n, c->entities },
+        .keys = { n, c->keys },
+        .jobs = { n, c->jobs },
+        .times = { n, c->times },
+        .are_after = { n, c->are_after },
+        .within_s = { n, c->within_s },
+        .payloads = { n, c->payloads },
+        .conflicts = { n, c->conflicts },
+        .priorities = { n, c->priorities },
+        .concurrency_keys = { n, c->concurrency_keys },
+        .tenants = { n, c->tenants },
+        .keep_s = keep_s,
+        .lock_timeout = pg->lock_timeout,
+    };
+    if (at_once)
+        return pg_run_at_once(pg, PG_POST, &in, err);
+    return pg_run(pg, pg->side, PG_POST, PG_FORM_PLAIN, &in, err);
+}
+
+static int file_all(struct pg_store *pg, const struct post_item *items, int n, int64_t keep_s, bool at_once,
                     struct post_result *results, struct err *err)
 {
     struct columns c;
@@ -76,24 +101,7 @@ static int file_all(struct pg_store *pg, const struct post_item *items, int n, i
     if (!allocate(&c, pg->arena, n))
         return err_set(err, ERR_NOMEM, "store: out of memory");
     fill(&c, items, n);
-    struct pg_post_in in = {
-        .uniqids = { n, c.uniqids },
-        .contents = { n, c.contents },
-        .entities = { n, c.entities },
-        .keys = { n, c.keys },
-        .jobs = { n, c.jobs },
-        .times = { n, c.times },
-        .are_after = { n, c.are_after },
-        .within_s = { n, c.within_s },
-        .payloads = { n, c.payloads },
-        .conflicts = { n, c.conflicts },
-        .priorities = { n, c.priorities },
-        .concurrency_keys = { n, c.concurrency_keys },
-        .tenants = { n, c.tenants },
-        .keep_s = keep_s,
-        .lock_timeout = pg->lock_timeout,
-    };
-    PGresult *r = pg_run(pg, pg->side, PG_POST, PG_FORM_PLAIN, &in, err);
+    PGresult *r = run(pg, &c, n, keep_s, at_once, err);
     int rc = r ? 0 : err->code;
     if (r && PQresultStatus(r) != PGRES_TUPLES_OK)
         rc = pg_fail(pg, err, r, pg->side);
@@ -103,16 +111,14 @@ static int file_all(struct pg_store *pg, const struct post_item *items, int n, i
     return rc;
 }
 
-int pg_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
-                struct post_result *results, struct err *err)
+/* What was filed is looked at before it is committed. */
+static int post_in_steps(struct pg_store *pg, const struct post_item *items, int n,
+                         const struct post_terms *terms, struct post_result *results, struct err *err)
 {
-    struct pg_store *pg = pg_store(st);
     struct err of_rollback;
-    if (!pg_side(pg, err))
-        return err->code;
     int rc = pg_begin_blocking(pg, pg->side, PG_BEGIN, err);
     if (rc == 0)
-        rc = file_all(pg, items, n, terms->keep_s, results, err);
+        rc = file_all(pg, items, n, terms->keep_s, false, results, err);
     if (rc == 0)
         rc = post_check_all(results, n, terms->all, err);
     bool is_open = rc < 0 && rc != ERR_LOST;
@@ -120,6 +126,20 @@ int pg_post(struct store *st, const struct post_item *items, int n, const struct
         rc = pg_execute_text(pg, pg->side, "COMMIT", err);
     bool is_over = rc == 0 || (is_open && pg_execute_text(pg, pg->side, "ROLLBACK", &of_rollback) == 0);
     if (!is_over)                       /* nothing of it may be committed with what comes next */
+        pg_side_close(pg);
+    return rc;
+}
+
+int pg_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+                struct post_result *results, struct err *err)
+{
+    struct pg_store *pg = pg_store(st);
+    if (!pg_side(pg, err))
+        return err->code;
+    if (terms->all || pg->pooled || pg->unprepared)
+        return post_in_steps(pg, items, n, terms, results, err);
+    int rc = file_all(pg, items, n, terms->keep_s, true, results, err);
+    if (rc == ERR_LOST)
         pg_side_close(pg);
     return rc;
 }

@@ -14,7 +14,8 @@
 --
 -- keep_s: how long requests are kept, at least. One row each, in their order: is_repeat: it was
 -- asked for before (or twice in these arrays), and what is told is the answer of then; is_other:
--- that was something else. outcome: NULL if another call has dropped it meanwhile.
+-- that was something else. It fails, and can be called again, if another call has dropped what was
+-- asked for before meanwhile.
 CREATE FUNCTION prescient.post_checks(uniqids text[], contents text[], entities text[], keys text[],
                                       jobs text[], times bigint[], are_after integer[],
                                       within_s bigint[], payloads text[], conflicts text[],
@@ -78,6 +79,15 @@ BEGIN
              WHERE r.uniqid = c.uniqid COLLATE "C";
         END IF;
     END LOOP;
+    IF cardinality(made) < cardinality(array_remove(uniqids, NULL)) THEN
+        PERFORM FROM unnest(uniqids) u (uniqid)
+                     LEFT JOIN prescient.request r ON r.uniqid = u.uniqid COLLATE "C"
+          WHERE u.uniqid IS NOT NULL AND r.outcome IS NULL;
+        IF found THEN
+            RAISE EXCEPTION 'prescient: a request that is no longer kept was dropped just now'
+                USING ERRCODE = 'lock_not_available', HINT = 'send it again';
+        END IF;
+    END IF;
     RETURN QUERY
     SELECT u.n, outcomes[u.n] IS NULL, coalesce(r.content <> u.content COLLATE "C", false),
            coalesce(outcomes[u.n], r.outcome), coalesce(ids[u.n], r.check_id),
