@@ -27,7 +27,7 @@ warm() {
 
 large_lines() {
     local s=$STORE_NAME before n=1000
-    judges_time && n=20000
+    judges_time && n=100000
     a_clean_store
     settings "$LOOKS"
     serve large.$s
