@@ -38,7 +38,13 @@ void log_init(struct log *log, FILE *out, enum log_level least, const char *role
 {
     *log = (struct log){ .out = out, .least = least, .role = role };
     log->to_journal = is_journal(out);
-    log->form = log->to_journal ? LOG_FORM_JOURNAL : LOG_FORM_TEXT;
+    log_set_json(log, false);
+}
+
+void log_set_json(struct log *log, bool is_json)
+{
+    enum log_form plain = log->to_journal ? LOG_FORM_JOURNAL : LOG_FORM_TEXT;
+    log->form = is_json ? LOG_FORM_JSON : plain;
 }
 
 int log_level_named(const char *name)

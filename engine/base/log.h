@@ -34,6 +34,8 @@ struct log_about {
 /* In LOG_FORM_TEXT; in LOG_FORM_JOURNAL where systemd says that `out` is its journal
  * (JOURNAL_STREAM). */
 void log_init(struct log *log, FILE *out, enum log_level least, const char *role);
+/* Or as it was before. */
+void log_set_json(struct log *log, bool is_json);
 void log_line(struct log *log, enum log_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 void log_line_about(struct log *log, enum log_level level, struct log_about about, const char *fmt, ...)

@@ -231,6 +231,11 @@ static void put_job_body(struct printer *p, const struct job_settings *job)
     end_line(p, settings_place(p->s, NULL, job->name));
 }
 
+void settings_print_job(const struct settings *s, const struct job_settings *job, FILE *out)
+{
+    put_job_body(&(struct printer){ .s = s, .out = out, .secrets = true }, job);
+}
+
 static void put_jobs(struct printer *p)
 {
     const struct settings *s = p->s;

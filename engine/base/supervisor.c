@@ -83,6 +83,23 @@ static void ask_for_time(struct supervisor *s, int64_t now_us)
         s->extended_us = now_us;
 }
 
+static void tell_reload(struct supervisor *s)
+{
+    char message[80];
+    snprintf(message, sizeof message, "RELOADING=1\nMONOTONIC_USEC=%" PRId64, s->reloads_us);
+    if (s->reloads_us && !s->stops && tell(s, message))
+        s->reloads_us = 0;
+}
+
+void supervisor_reloads(struct supervisor *s, int64_t now_us)
+{
+    if (!s || s->owes_ready)
+        return;
+    s->reloads_us = now_us;
+    s->owes_ready = true;
+    s->is_ready = false;
+}
+
 void supervisor_ready(struct supervisor *s)
 {
     if (s)
@@ -94,7 +111,8 @@ void supervisor_turn(struct supervisor *s, int64_t now_us)
     enum { PART = 4 };
     if (!s || s->fd < 0)
         return;
-    if (s->owes_ready && s->is_ready && tell(s, "READY=1"))
+    tell_reload(s);
+    if (s->owes_ready && s->is_ready && !s->reloads_us && !s->stops && tell(s, "READY=1"))
         s->owes_ready = false;
     if (s->owes_ready && !s->is_ready && !s->stops)
         ask_for_time(s, now_us);

@@ -19,6 +19,7 @@ struct supervisor {
     int64_t alive_us, status_us;    /* when these were last told, monotonic */
     char status[SUPERVISOR_STATUS_SIZE];        /* still to be told; "": nothing */
     bool owes_ready, is_ready, stops;
+    int64_t reloads_us;             /* still to be told: since when it reads its settings again; 0: it is */
     int64_t extended_us;            /* when it was last asked for more time to begin, monotonic */
 };
 
@@ -29,6 +30,11 @@ void supervisor_close(struct supervisor *s);
 
 /* It has begun, as it does its work: told in one of the next turns, once. */
 void supervisor_ready(struct supervisor *s);
+
+/* It has been asked to read its settings again, which it does from then on: told in one of the next
+ * turns, and that it is ready as soon as supervisor_ready says so again. One that has not begun
+ * reads them anyway. */
+void supervisor_reloads(struct supervisor *s, int64_t now_us);
 
 /* Called in each turn of a loop that hears signals: tells that the service has begun, how it is,
  * and that it goes on, when a quarter of the watchdog's time has passed. What does not go out is

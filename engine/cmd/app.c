@@ -22,6 +22,15 @@ static const struct { int code, exit; } exits[] = {
     { ERR_INPUT, EXIT_BAD_USAGE },
 };
 
+void app_log_as(struct app *app, const struct settings *s)
+{
+    int level = s->log_level ? log_level_named(s->log_level) : -1;
+    bool is_json = s->log_format && !strcmp(s->log_format, "json");
+    if (level >= 0)
+        app->log.least = (enum log_level)level;
+    log_set_json(&app->log, is_json);
+}
+
 /* Who collects lines of a form is given these in it, too. */
 static bool log_message(struct app *app, enum log_level level, const char *message)
 {

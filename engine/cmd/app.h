@@ -35,6 +35,9 @@ int app_moment_option(struct app *app, const struct args *args, char letter, int
 int app_moment_option_param(struct app *app, const struct args *args, char letter, const char **out,
                             struct err *err);
 
+/* The log is written as these settings say. */
+void app_log_as(struct app *app, const struct settings *s);
+
 /* Becomes the program that is the command (`command->program`), with that command line. Returns
  * only when that failed: the exit code, after the failure was printed. */
 int app_become(struct app *app, const struct command *command, char **argv);

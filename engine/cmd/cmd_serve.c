@@ -6,6 +6,7 @@
 #include "../http/server.h"
 #include "app.h"
 #include "help.h"
+#include "reload.h"
 
 static int serve_main(struct app *app, const struct args *args);
 
@@ -16,14 +17,16 @@ static const struct command_option options[] = {
 };
 
 const struct command cmd_serve = {
-    .name = "serve", .group = COMMAND_RUNNING,
+    .name = "serve",
+    .group = COMMAND_RUNNING,
     .args = "",
     .help = "answer other programs over HTTP",
     .more = "GET /liveness says whether it is there, and asks no store; GET /readiness whether the store can "
             "be asked (503: it cannot). POST /v1/checks files a check, and answers when it is on disk; "
             "docs/http.md has the rest.\n"
             "Stays in the foreground; logs to stderr. On TERM or INT it takes no new connection, answers "
-            "what it has read, and ends within stop_timeout; a second signal ends it at once.\n"
+            "what it has read, and ends within stop_timeout; a second signal ends it at once. On HUP it "
+            "reads the settings again.\n"
             "Without tokens (prescient token) whoever reaches it may do all that it can, and it listens on "
             "loopback addresses and socket files alone.",
     .examples = "prescient serve\nprescient serve --listen unix:http.sock\nprescient serve --read-only",
@@ -78,6 +81,38 @@ static int check_store(struct app *app, struct err *err)
     return st ? 0 : err->code;
 }
 
+/* ---- other settings ---- */
+
+/* Those in force, and those before them. */
+struct renewals {
+    struct app *app;
+    struct reload in_force, before;
+    const struct settings *settings;
+    bool read_only; /* an option of the command has said so */
+};
+
+static const char *const fixed[] = { "store", "schema", "schema_owner", "listen", NULL };
+
+static const struct settings *renew(void *ctx)
+{
+    struct renewals *r = ctx;
+    struct reload *next = &r->before; /* nobody uses these any more */
+    struct err err = { 0 };
+    log_info(&r->app->log, "SIGHUP: reading the settings again");
+    reload_release(next);
+    if (reload_read(r->app, &(struct reload_from){ r->settings, fixed, r->read_only }, next, &err) < 0) {
+        reload_tell_failure(r->app, &err);
+        return NULL;
+    }
+    struct reload before = r->in_force;
+    r->in_force = *next;
+    r->before = before;
+    reload_tell(r->app, &r->in_force);
+    return r->settings = &r->in_force.settings;
+}
+
+/* ---- the command ---- */
+
 /* For who reads the log a week later. */
 static void tell_start(struct app *app, const char *address)
 {
@@ -100,15 +135,26 @@ static int serve_main(struct app *app, const struct args *args)
     int fd = open_socket(app, wanted, &address, &err);
     if (fd < 0)
         return app_fail(app, &err);
-    app->settings.http_read_only = app->settings.http_read_only || args_has(args, 'r');
+    struct renewals renewals = { .app = app, .settings = &app->settings, .read_only = args_has(args, 'r') };
+    app->settings.http_read_only = app->settings.http_read_only || renewals.read_only;
     supervisor_open(&supervisor);
     tell_start(app, listen_text(&address, text));
     supervisor_status(&supervisor, "answers at %s", text);
-    int rc = server_run(&(struct server_options){
-        .settings = &app->settings, .log = &app->log, .role = app->command->role,
-        .reader_role = "prescient_reader", .listen_fd = fd, .is_local = address.is_local,
-        .supervisor = &supervisor,
-    }, &err);
+    int rc = server_run(
+        &(struct server_options){
+            .settings = &app->settings,
+            .log = &app->log,
+            .role = app->command->role,
+            .reader_role = "prescient_reader",
+            .listen_fd = fd,
+            .is_local = address.is_local,
+            .renew = renew,
+            .ctx = &renewals,
+            .supervisor = &supervisor,
+        },
+        &err);
     supervisor_close(&supervisor);
+    reload_release(&renewals.in_force);
+    reload_release(&renewals.before);
     return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
 }

@@ -15,14 +15,16 @@ static int look_up_zone(const struct listener_settings *l, struct err *err)
     return 0;
 }
 
-int digests_load(struct app *app, struct err *err)
+int digests_look(const struct settings *s, struct err *err)
 {
-    const struct settings *s = &app->settings;
-    int rc = settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
-    if (rc < 0)
-        return rc;
-    rc = digests_check(s, err);
+    int rc = digests_check(s, err);
     for (int i = 0; rc == 0 && i < s->nlisteners; i++)
         rc = look_up_zone(&s->listeners[i], err);
     return rc;
+}
+
+int digests_load(struct app *app, struct err *err)
+{
+    int rc = settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
+    return rc < 0 ? rc : digests_look(&app->settings, err);
 }

@@ -8,4 +8,7 @@
  * be read, or whose time zone this machine does not have. */
 int digests_load(struct app *app, struct err *err);
 
+/* The same look at settings that were loaded. */
+int digests_look(const struct settings *s, struct err *err);
+
 #endif

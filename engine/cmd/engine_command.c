@@ -27,7 +27,7 @@ static json_t *totals_object(struct app *app, const struct totals *totals, const
     return object;
 }
 
-static void print_totals(struct app *app, const struct totals *totals, const char *plan)
+void engine_print_totals(struct app *app, const struct totals *totals, const char *plan)
 {
     char counts[PASS_COUNTS_TEXT];
     if (app->json)
@@ -37,11 +37,8 @@ static void print_totals(struct app *app, const struct totals *totals, const cha
                 pass_counts_format(&totals->counts, counts));
 }
 
-/* A daemon ends well: its checks in trouble are in the history. */
-static int totals_exit_code(const struct totals *totals, bool patient)
+static int totals_exit_code(const struct totals *totals)
 {
-    if (patient)
-        return EXIT_WELL;
     if (checks_in_trouble(&totals->counts) || totals->skipped_some)
         return EXIT_TROUBLE;
     if (totals->held_by_others && !totals->counts.run)
@@ -50,7 +47,7 @@ static int totals_exit_code(const struct totals *totals, bool patient)
 }
 
 /* Variables that others read, too, may lead to another database than the file beside it says. */
-static void tell_store(struct app *app)
+void engine_tell_store(struct app *app)
 {
     const struct settings *s = &app->settings;
     const char *from = s->store_place, *instead_of = s->store_instead_of;
@@ -66,28 +63,22 @@ static void tell_store(struct app *app)
         app_remark(app, "there are no settings here: the store is %s", url);
 }
 
-int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,
-                   bool patient)
+int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now)
 {
     struct err err = { 0 };
     struct engine *e = NULL;
-    struct supervisor supervisor = { .fd = -1 };
     int code;
     struct engine_options options = {
         .settings = &app->settings,
         .log = &app->log,
         .virtual_now = virtual_now,
-        .patient = patient,
         .relaxed = plan == &plan_replay,
         .leaves_deliveries = plan == &plan_replay && !((const struct plan_replay *)plan_state)->delivers,
     };
     struct metrics_file file = { app->settings.metrics_file, &app->log };
     if (file.path)
         options.metrics = (struct metrics_writer){ metrics_file_write, &file };
-    if (patient)
-        supervisor_open(&supervisor);
-    options.supervisor = patient ? &supervisor : NULL;
-    tell_store(app);
+    engine_tell_store(app);
     int rc = engine_new(&options, &e, &err);
     if (rc < 0)
         return app_fail(app, &err);
@@ -97,10 +88,9 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
             metrics_file_write(&file, NULL);
         code = app_fail(app, &err);
     } else {
-        print_totals(app, engine_totals(e), app->command ? app->command->name : plan->name);
-        code = totals_exit_code(engine_totals(e), patient);
+        engine_print_totals(app, engine_totals(e), app->command ? app->command->name : plan->name);
+        code = totals_exit_code(engine_totals(e));
     }
     engine_free(e);
-    supervisor_close(&supervisor);
     return code;
 }

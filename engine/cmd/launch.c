@@ -205,11 +205,7 @@ static int run_command(struct launch *l)
     if (!app->command->plain) {
         if (digests_load(app, &err) < 0)
             return app_fail(app, &err);
-        int level = app->settings.log_level ? log_level_named(app->settings.log_level) : -1;
-        if (level >= 0)
-            app->log.least = (enum log_level)level;
-        if (app->settings.log_format && !strcmp(app->settings.log_format, "json"))
-            app->log.form = LOG_FORM_JSON;
+        app_log_as(app, &app->settings);
     }
     return app->command->main(app, &l->args);
 }

@@ -129,6 +129,13 @@ void backends_start(struct backends *b)
             start(&b->all[i]);
 }
 
+void backends_renew(struct backends *b, const struct settings *settings)
+{
+    b->o.settings = settings;
+    for (int i = 0; i < BACKENDS; i++)
+        b->all[i].is_old = b->all[i].pid > 0;
+}
+
 enum asked_rc { WAS_ASKED, WAS_NOT_ASKED };
 
 static const char *const refusals[2][2] = {
@@ -190,8 +197,10 @@ void backends_reap(struct backends *b)
         int status;
         if (!p->pid || waitpid(p->pid, &status, WNOHANG) != p->pid)
             continue;
-        log_end(b, status);
+        if (!p->is_old || status)
+            log_end(b, status);
         p->pid = 0;
+        p->is_old = false;
         for (int n = 0; p->sock >= 0 && n < READS_MAX; n++)
             read_in(p);
         if (p->sock >= 0)
@@ -472,9 +481,19 @@ void backends_event(struct backends *b, void *pointer, uint32_t events)
         write_out(p);
 }
 
+/* It ends by itself when nobody asks it any more. */
+static void let_go(struct backend_process *p)
+{
+    close_socket(p);
+    agenda_unset(p->all->o.agenda, &p->alarm);
+    p->began_us = now_us(p->all) - RESTART_US; /* another one may be started at once */
+}
+
 static void look_after(struct backend_process *p)
 {
     struct backends *b = p->all;
+    if (p->is_old && p->sock >= 0 && !p->nasked)
+        let_go(p);
     if (p->sock < 0 && !p->pid && is_needed(p) && now_us(b) - p->began_us >= RESTART_US) {
         start(p);
     } else if (p->nasked && now_us(b) >= p->answers_by_us) {

@@ -35,6 +35,7 @@ struct backend_process {
     pid_t pid;                      /* 0: it does not run */
     int sock;
     bool writes, asks_tokens;       /* neither: it reads */
+    bool is_old;                    /* it has the settings of before */
     bool streamed;                  /* what it was asked last was lines of a stream */
     struct bytes in;
     struct outgoing out;
@@ -57,6 +58,8 @@ struct backends {
 
 void backends_init(struct backends *b, const struct backends_options *options);
 void backends_start(struct backends *b);
+/* Those who have the settings of before are replaced, each when it has answered. */
+void backends_renew(struct backends *b, const struct settings *settings);
 /* Closes them: they end by themselves, or are killed half a second later. */
 void backends_end(struct backends *b);
 

@@ -49,6 +49,7 @@ struct server {
     bool is_ending;
     int64_t ends_by_us;
     int stop_signals;
+    bool wants_renewal; /* SIGHUP came, and nothing was made of it yet */
 };
 
 static int64_t now_us(void)
@@ -301,12 +302,17 @@ static void begin_to_end(struct server *s)
             connection_turn(c, false, false);
 }
 
+/* A terminal that is gone ends it, too; the kernel says so, and a person by kill(1). */
 static void take_signals(struct server *s)
 {
     struct signalfd_siginfo info;
     while (read(s->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD) {
             backends_reap(&s->backends);
+            continue;
+        }
+        if (info.ssi_signo == SIGHUP && info.ssi_code != SI_KERNEL && s->o.renew) {
+            s->wants_renewal = true;
             continue;
         }
         log_info(s->o.log, "SIG%s: answering what was read, taking nothing new",
@@ -320,6 +326,39 @@ static void take_signals(struct server *s)
 static bool is_over(const struct server *s)
 {
     return s->is_ending && (!s->first || s->stop_signals > 1 || now_us() >= s->ends_by_us);
+}
+
+/* ---- other settings ---- */
+
+static void take_settings(struct server *s, const struct settings *settings)
+{
+    s->o.settings = settings;
+    s->rules = (struct judge_rules){
+        .base_path = settings->base_path ? settings->base_path : "",
+        .hosts = settings->http_hosts,
+        .nhosts = settings->nhttp_hosts,
+    };
+}
+
+/* A request whose head was judged is answered as it was judged; those who ask the store are
+ * replaced when they have answered what they were asked. */
+static void renew(struct server *s)
+{
+    if (!s->wants_renewal)
+        return;
+    s->wants_renewal = false;
+    if (s->is_ending) {
+        log_info(s->o.log, "SIGHUP: it is about to end, and reads no settings");
+        return;
+    }
+    supervisor_reloads(s->o.supervisor, now_us());
+    const struct settings *settings = s->o.renew(s->o.ctx);
+    if (settings) {
+        take_settings(s, settings);
+        s->front.settings = settings;
+        backends_renew(&s->backends, settings);
+    }
+    supervisor_ready(s->o.supervisor);
 }
 
 /* ---- the loop ---- */
@@ -374,6 +413,7 @@ static void turn(struct server *s)
     s->has_visitors = false;
     if (agenda_next_us(&s->agenda) <= now_us())
         end_the_late(s);
+    renew(s);
     backends_turn(&s->backends);
     free_those_over(s);
     supervisor_turn(s->o.supervisor, now_us());
@@ -439,10 +479,7 @@ static void prepare(struct server *s)
         .take_head = take_head, .take_request = take_request,
         .may_follow = may_follow, .answered = note_answer, .ctx = s,
     };
-    s->rules = (struct judge_rules){
-        .base_path = settings->base_path ? settings->base_path : "",
-        .hosts = settings->http_hosts, .nhosts = settings->nhttp_hosts,
-    };
+    take_settings(s, settings);
     front_init(&s->front, settings, s->o.log, &clock_system, !s->o.is_local);
     backends_init(&s->backends, &(struct backends_options){
         .settings = settings, .log = s->o.log, .clock = &clock_system, .agenda = &s->agenda,

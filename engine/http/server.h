@@ -15,10 +15,15 @@ struct server_options {
     const char *role, *reader_role;
     int listen_fd;                  /* opened for it; it closes it */
     bool is_local;                  /* only this machine's programs reach it */
+    /* SIGHUP: reads the settings again; NULL: those of before stay in force, and it has said
+     * why. Those of before are not used any more from then on. NULL as a function: SIGHUP ends
+     * the server. */
+    const struct settings *(*renew)(void *ctx);
+    void *ctx;
     struct supervisor *supervisor;
 };
 
-/* Serves until SIGTERM, SIGINT or SIGHUP: then it takes no new connection, answers what it has
+/* Serves until SIGTERM or SIGINT: then it takes no new connection, answers what it has
  * read, and ends within `stop_timeout`; a second signal ends it at once. Returns 0, or an ERR_. */
 int server_run(const struct server_options *options, struct err *err);
 

@@ -37,6 +37,13 @@ struct pool_events {
     void *ctx;
 };
 
+/* Children of this process that are not this pool's: it buries all others that have ended. `has`
+ * NULL: there are none. */
+struct pool_kin {
+    bool (*has)(const void *ctx, pid_t pid);
+    const void *ctx;
+};
+
 struct pool_options {
     const struct settings *settings;    /* outlives the pool */
     const char *program;                /* NULL: this program itself (/proc/self/exe) */
@@ -46,6 +53,7 @@ struct pool_options {
     struct log *log;
     struct agenda *agenda;              /* where it sets its alarms */
     struct pool_events events;
+    struct pool_kin kin;
     bool is_dry;                        /* jobs may send nothing, and tell what they would send */
 };
 
@@ -54,6 +62,7 @@ int pool_new(const struct pool_options *options, struct pool **out, struct err *
  * two seconds. pool_tick is called as before until pool_is_retired. */
 void pool_retire(struct pool *pool);
 bool pool_is_retired(const struct pool *pool);
+bool pool_has_child(const struct pool *pool, pid_t pid); /* a worker that has not been buried */
 
 /* Kills and reaps the workers that still run. No event is reported any more. NULL is fine. */
 void pool_free(struct pool *pool);

@@ -221,6 +221,14 @@ void pool_reap(struct pool *pool)
     }
 }
 
+bool pool_has_child(const struct pool *pool, pid_t pid)
+{
+    for (int i = 0; i < pool->used; i++)
+        if (pool->workers[i].state != WORKER_FREE && pool->workers[i].child.pid == pid)
+            return true;
+    return false;
+}
+
 /* Orphans of jobs become our children (we are a subreaper); a child that is no worker is just
  * reaped. */
 void pool_reap_orphans(struct pool *pool)
@@ -230,9 +238,8 @@ void pool_reap_orphans(struct pool *pool)
         pid_t pid = sp->any_ended(sp->ctx);
         if (!pid)
             return;
-        for (int k = 0; k < pool->used; k++)
-            if (pool->workers[k].state != WORKER_FREE && pool->workers[k].child.pid == pid)
-                return;                 /* a worker that ended just now: pool_reap takes it next time */
+        if (pool_has_child(pool, pid) || (pool->o.kin.has && pool->o.kin.has(pool->o.kin.ctx, pid)))
+            return; /* a worker that ended just now: pool_reap takes it next time */
         sp->bury(sp->ctx, pid);
     }
 }

@@ -19,3 +19,12 @@ void counts_add_settled(struct pass_counts *counts, const struct settlement *s)
     else
         ++*(int64_t *)((char *)counts + count_of[s->outcome]);
 }
+
+void totals_add(struct totals *to, const struct totals *from)
+{
+    pass_counts_add(&to->counts, &from->counts);
+    to->slots += from->slots;
+    to->held_by_others += from->held_by_others;
+    to->events += from->events;
+    to->skipped_some = to->skipped_some || from->skipped_some;
+}

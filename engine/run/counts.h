@@ -20,4 +20,7 @@ struct totals {
     bool skipped_some;
 };
 
+/* What another engine did, too; of that, what a command prints. */
+void totals_add(struct totals *to, const struct totals *from);
+
 #endif

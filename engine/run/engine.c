@@ -1,13 +1,7 @@
-/* engine.c - the loop: signals, turns, and what happens between lanes, pool and plan. poll, not
- * epoll: the descriptors are few, and libpq changes them while it connects. */
+/* engine.c - its turns, and what happens between lanes, pool and plan. */
 #include "engine.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
 
 #include "../base/moment.h"
 #include "../rules/about.h"
@@ -15,8 +9,6 @@
 #include "engine_state.h"
 #include "lane.h"
 #include "lane_buckets.h"
-
-enum { POLL_MAX = 2200 };
 
 static int64_t now_us(const struct engine *e)
 {
@@ -170,42 +162,15 @@ void engine_stop(struct engine *e)
     shutdown_begin(&e->shutdown, now_us(e) + e->o.settings->stop_timeout_us);
 }
 
+/* The timeouts of its jobs bound that, and a later stop. */
+void engine_stop_in_its_time(struct engine *e)
+{
+    shutdown_begin(&e->shutdown, INT64_MAX / 2);
+}
+
 void engine_stop_at_once(struct engine *e)
 {
     shutdown_end(&e->shutdown, ERR_STOPPED, "stopped at once by a second signal");
-}
-
-static void take_signals(struct engine *e)
-{
-    enum { STOP_MORE_US = 10 * 1000 * 1000 };
-    struct signalfd_siginfo info;
-    while (read(e->signals, &info, sizeof info) == (ssize_t)sizeof info) {
-        if (info.ssi_signo == SIGCHLD)
-            continue;
-        if (++e->stop_signals > 1) {
-            engine_stop_at_once(e);
-            return;
-        }
-        log_info(e->o.log, "SIG%s: finishing what runs, taking nothing new",
-                 sigabbrev_np((int)info.ssi_signo));
-        supervisor_stops(e->o.supervisor, 2 * e->o.settings->stop_timeout_us + STOP_MORE_US);
-        engine_stop(e);
-    }
-}
-
-static int block_signals(struct err *err)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return err_sys(err, ERR_GENERAL, "sigprocmask");
-    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
 }
 
 static bool lanes_hold_nothing(const struct engine *e)
@@ -278,6 +243,31 @@ int engine_result(const struct engine *e, struct err *err)
     return e->shutdown.rc;
 }
 
+bool engine_has_worked(const struct engine *e)
+{
+    return e->health.has_worked;
+}
+
+bool engine_has_child(const struct engine *e, pid_t pid)
+{
+    return pool_has_child(e->pool, pid);
+}
+
+const struct settings *engine_settings(const struct engine *e)
+{
+    return e->o.settings;
+}
+
+struct log *engine_log(const struct engine *e)
+{
+    return e->o.log;
+}
+
+const struct clock *engine_clock(const struct engine *e)
+{
+    return e->o.clock;
+}
+
 const struct totals *engine_totals(const struct engine *e)
 {
     return &e->totals;
@@ -295,31 +285,15 @@ int64_t engine_next_us(const struct engine *e)
     return e->needs_tick ? now_us(e) : agenda_next_us(&e->agenda);
 }
 
-static int wait_ms(const struct engine *e)
+int engine_poll_fds(const struct engine *e, struct pollfd *out, int room)
 {
-    enum { MOST_MS = 1000 };
-    int64_t next = engine_next_us(e), now = now_us(e);
-    if (next <= now)
-        return 0;
-    if (next - now >= MOST_MS * 1000)
-        return MOST_MS;
-    return (int)((next - now + 999) / 1000);
-}
-
-static void wait_for_something(struct engine *e)
-{
-    struct pollfd fds[POLL_MAX];
     int n = 0;
-    fds[n++] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
-    for (int i = 0; i < e->lanes.n; i++) {
+    for (int i = 0; i < e->lanes.n && n < room; i++) {
         const struct lane *l = &e->lanes.all[i];
         if (l->doing != LANE_WAIT && store_fd(l->store) >= 0)
-            fds[n++] = (struct pollfd){ .fd = store_fd(l->store), .events = store_wants(l->store) };
+            out[n++] = (struct pollfd){ .fd = store_fd(l->store), .events = store_wants(l->store) };
     }
-    n += pool_poll_fds(e->pool, fds + n, POLL_MAX - n);
-    poll(fds, (nfds_t)n, wait_ms(e));
-    if (fds[0].revents)
-        take_signals(e);
+    return n + pool_poll_fds(e->pool, out + n, room - n);
 }
 
 void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
@@ -366,43 +340,17 @@ void engine_turn(struct engine *e)
         agenda_set(&e->agenda, &e->wake_stop, now_us(e) + STOP_WATCH_US);
 }
 
-/* A process of its own hears signals, and gets the children that its workers leave behind. */
-static int become_process(struct engine *e, struct err *err)
-{
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    e->signals = block_signals(err);
-    return e->signals < 0 ? e->signals : 0;
-}
+/* ---- its end ---- */
 
-/* The jobs of idle workers are closed as they were opened; another signal cuts that short. */
-static void let_workers_end(struct engine *e)
+void engine_close(struct engine *e)
 {
-    struct pollfd fds[POLL_MAX];
-    pool_retire(e->pool);
-    while (!pool_is_retired(e->pool) && e->stop_signals < 2) {
-        fds[0] = (struct pollfd){ .fd = e->signals, .events = POLLIN };
-        poll(fds, 1 + (nfds_t)pool_poll_fds(e->pool, fds + 1, POLL_MAX - 1), 100);
-        take_signals(e);
-        pool_tick(e->pool);
-        supervisor_turn(e->o.supervisor, now_us(e));
-    }
-}
-
-int engine_run(struct engine *e, const struct plan *plan, void *plan_state, struct err *err)
-{
-    int rc = become_process(e, err);
-    if (rc)
-        return rc;
-    engine_begin(e, plan, plan_state);
-    while (!engine_has_ended(e)) {
-        wait_for_something(e);
-        engine_turn(e);
-        if (e->health.has_worked)
-            supervisor_ready(e->o.supervisor);
-        supervisor_turn(e->o.supervisor, now_us(e));
-    }
     log_fine_slots(e);
     trouble_tell(&e->trouble, e->o.patient ? &e->cooldowns : NULL, now_us(e));
-    let_workers_end(e);
-    return engine_result(e, err);
+    pool_retire(e->pool);
+}
+
+bool engine_is_closed(struct engine *e)
+{
+    pool_tick(e->pool);
+    return pool_is_retired(e->pool);
 }

@@ -45,6 +45,7 @@ static int make_pool(struct engine *e, struct err *err)
         .log = e->o.log,
         .agenda = &e->agenda,
         .events = { .answered = engine_answered, .ready = engine_workers_ready, .ctx = e },
+        .kin = e->o.kin,
     };
     return pool_new(&options, &e->pool, err);
 }
@@ -216,7 +217,6 @@ int engine_new(const struct engine_options *options, struct engine **out, struct
         e->o.spawner = &spawner_system;
     if (!e->o.open_store)
         e->o.open_store = store_new;
-    e->signals = -1;
     pausing_init(&e->pausing);
     e->targets.agenda = e->fine_targets.agenda = &e->agenda;
     e->clocks.virtual_now = options->virtual_now;
@@ -248,7 +248,5 @@ void engine_free(struct engine *e)
     notifying_release(&e->notifying, &e->agenda);
     trouble_release(&e->trouble);
     zones_release(&e->zones);
-    if (e->signals >= 0)
-        close(e->signals);
     free(e);
 }

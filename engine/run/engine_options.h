@@ -11,9 +11,8 @@
 #include "../base/supervisor.h"
 #include "../store/store_slot.h"
 
+#include "../pool/pool.h"
 #include "measuring.h"
-
-struct spawner;
 
 struct engine_options {
     const struct settings *settings;
@@ -27,6 +26,7 @@ struct engine_options {
     struct supervisor *supervisor;  /* who started the process, and wants to know; NULL: nobody */
     struct metrics_writer metrics;  /* who wants them once a minute, and at the end of a command */
     const char *worker_program;     /* NULL: this program */
+    struct pool_kin kin;            /* whose workers are children of this process, too */
     /* The world that it stands on; a simulation brings its own. */
     const struct spawner *spawner;  /* NULL: processes */
     /* NULL: store_new */

@@ -51,8 +51,6 @@ struct engine {
     bool needs_tick;                /* something ended since the plan was last asked: do not wait */
     int64_t note_until_us;          /* at a stop: until then it tries to write what its runs were like */
     bool workers_broken;            /* it stops because no worker gets ready */
-    int signals;                    /* signalfd */
-    int stop_signals;               /* how many came */
 };
 
 /* Events of its lanes and of its pool: engine.c. */

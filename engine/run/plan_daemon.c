@@ -187,7 +187,7 @@ static void daemon_tick(const struct plan_env *env, void *state)
 {
     struct plan_daemon *p = state;
     int64_t now = plan_mono_us(env);
-    if (!p->is_told)
+    if (!p->is_told && !p->takes_over)
         tell_start(env);
     p->is_told = true;
     if (!env->clocks->is_known)
@@ -240,7 +240,7 @@ static void daemon_errand_done(const struct plan_env *env, void *state, const st
     else if (kind == ERRAND_HELLO && rc)
         p->clock_us = plan_mono_us(env) + SOON_US / 10;
     else if (kind == ERRAND_KEEP_DAYS) {
-        if (!rc && !p->started)
+        if (!rc && !p->started && !p->takes_over)
             tell_serving(env);
         p->started = p->started || !rc;
         if (rc)

@@ -36,6 +36,7 @@ extern const struct plan plan_sweep;
 struct plan_daemon {
     int64_t current;                /* the newest slot that was begun */
     bool is_told;                   /* the log has what this daemon is */
+    bool takes_over;                /* from one with other settings: which the log has */
     bool started;
     struct catchup catchup;
     struct pruning pruning;

@@ -1,4 +1,4 @@
-/* shutdown.c - the first reason to end is the one that counts. */
+/* shutdown.c - the first reason to end is the one that counts, and the earliest time. */
 #include "shutdown.h"
 
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 
 void shutdown_begin(struct shutdown *s, int64_t until_us)
 {
-    if (s->stopping)
+    if (s->stopping && s->until_us <= until_us)
         return;
     s->stopping = true;
     s->until_us = until_us;

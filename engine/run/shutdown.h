@@ -16,7 +16,7 @@ struct shutdown {
     struct err err;
 };
 
-void shutdown_begin(struct shutdown *s, int64_t until_us);      /* only the first one counts */
+void shutdown_begin(struct shutdown *s, int64_t until_us); /* of several times the earliest counts */
 void shutdown_end(struct shutdown *s, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,0 +1,239 @@
+#!/usr/bin/env bash
+# cli_reload.sh - SIGHUP: a daemon, and a server, read their settings again and open plug-ins anew;
+# what runs goes on, no check is lost or run twice, and what is wrong changes nothing.
+# about 40 s
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+. "$TESTS/serve_lib.sh"
+
+logged() { grep -q "$2" "$1.err"; }
+logged_times() { [ "$(grep -c "$2" "$1.err")" -ge "$3" ]; }
+hup() { kill -HUP "$(pid_of "$1")"; }
+# taken NAME N: settings were taken N times
+taken() { wait_until 20 logged_times "$1" "that were read are in force" "$2"; }
+outcome() {
+    q "SELECT outcome || ' ' || coalesce(note, '') FROM {future_job_history} WHERE entity_key = '$1'"
+}
+is_over_with() { [ "$(outcome "$1")" = "$2" ]; }
+later() { "$P" --quiet enqueue orders "$1" "$2" now >/dev/null; }
+a_daemon() {
+    start "$1" "${@:2}" "$P" daemon
+    wait_until 20 logged "$1" "it serves" || fail "$1 serves" "$(cat "$1.err")"
+}
+ends_well() {
+    kill -TERM "$(pid_of "$1")"
+    join_within 30 "$1"
+    is "$STORE_NAME: $1: it ends well" "$CODE" 0
+}
+# ours LINES: settings whose plug-ins are in jobs/ here
+ours() { settings 'workers = 2;' "$@"; sed -i '1s|(|("jobs", |' prescient.cfg; }
+
+# says WORDS: job_exec of jobs/says.so answers with them
+says() { plugin says "prescient_fail_final(answer, \"$1\");"; }
+plugin waits "
+    close(creat(\"$PWD/waits.began\", 0666));
+    while (access(\"$PWD/waits.may_end\", F_OK))
+        usleep(10000);
+    prescient_fail_final(answer, \"has waited\");" '#include <fcntl.h>'
+
+# What is new is taken, what runs is finished as it began.
+takes() {
+    local s=$STORE_NAME
+    a_clean_store --slot-length 1s
+    says first
+    ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; waits = { plugin = "waits"; }; };'
+    rm -f waits.began waits.may_end
+    a_daemon takes.$s
+    later 1 says
+    ok "$s: a check is run" wait_until 20 is_over_with 1 "failed first"
+    later 2 waits
+    ok "$s: a long one has begun" wait_until 20 test -e waits.began
+    says second
+    ours 'max_failures = 0;' 'keep = "7d";' \
+        'jobs = { says = { plugin = "says"; }; other = { plugin = "says"; }; };'
+    hup takes.$s
+    ok "$s: the settings are taken" taken takes.$s 1
+    ok "$s: with what has changed" logged takes.$s 'changed: keep, jobs (new: other; gone: waits)$'
+    later 3 says
+    later 4 other
+    ok "$s: a plug-in that was replaced is opened anew" wait_until 20 is_over_with 3 "failed second"
+    ok "$s: a job that is new is run" wait_until 20 is_over_with 4 "failed second"
+    is "$s: what runs goes on beside them" "$(outcome 2)" ""
+    : >waits.may_end
+    ok "$s: and ends as it began" wait_until 20 is_over_with 2 "failed has waited"
+    hup takes.$s
+    ok "$s: nothing needs to have changed" taken takes.$s 2
+    ok "$s: which is said" logged takes.$s 'in force; changed: nothing$'
+    ends_well takes.$s
+    is "$s: it has begun once" "$(grep -c 'a daemon of' takes.$s.err)" 1
+}
+
+# What is wrong is told, and changes nothing.
+refuses() {
+    local s=$STORE_NAME n=0 line
+    a_clean_store --slot-length 1s
+    says first
+    ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };'
+    a_daemon refuses.$s
+    while IFS='|' read -r line words; do
+        n=$((n + 1))
+        ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };' "$line"
+        hup refuses.$s
+        ok "$s: $line is refused" wait_until 20 logged refuses.$s \
+            "error.*prescient.cfg:5: .*$words.*; the settings of before stay in force$"
+    done <<'END'
+wokers = 3;|did you mean "workers"
+lease = "-3s";|expected
+jobs = {|
+END
+    mv prescient.cfg away.cfg
+    hup refuses.$s
+    ok "$s: a file that is gone leaves no defaults" \
+        wait_until 20 logged refuses.$s "is not there any more; the settings of before"
+    later 1 says
+    ok "$s: it goes on" wait_until 20 is_over_with 1 "failed first"
+    ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };' 'schema_owner = "another";' \
+        'slot_length = "450s";'
+    sed -i '/^workers = 2;/s/2/1/' prescient.cfg
+    hup refuses.$s
+    ok "$s: what can change is taken" taken refuses.$s 1
+    ok "$s: as it says" logged refuses.$s 'changed: workers$'
+    ok "$s: what cannot is named" \
+        wait_until 20 logged refuses.$s 'warn .*cannot change while this runs: schema_owner, slot_length$'
+    ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };'
+    later 2 says
+    ok "$s: and it serves its store" wait_until 20 is_over_with 2 "failed first"
+    rm jobs/says.so
+    hup refuses.$s
+    ok "$s: a plug-in that was removed keeps no settings from being taken" taken refuses.$s 2
+    later 3 says
+    ok "$s: its job cannot be run" wait_until 20 logged refuses.$s "job says: .*plug-in"
+    says back
+    hup refuses.$s
+    ok "$s: until it is there again" taken refuses.$s 3
+    ok "$s: then its check is run" wait_until 30 is_over_with 3 "failed back"
+    ends_well refuses.$s
+}
+
+# Signals come when they come.
+at_any_time() {
+    local s=$STORE_NAME i
+    a_clean_store --slot-length 1s
+    ours 'split_at = 10;' 'page = 20;' \
+        "jobs = { noted = { plugin = \"misbehave\"; settings = { log = \"$PWD/runs.$s\"; }; }; };"
+    : >runs.$s
+    fill 600 1700000100 noted
+    a_daemon often.$s
+    for i in 1 2 3 4 5 6; do
+        kill -HUP "$(pid_of often.$s)"
+        kill -HUP "$(pid_of often.$s)"
+        wait_until 20 logged_times often.$s "in force" $i ||
+            fail "$s: it is taken ($i)" "$(tail -3 often.$s.err)"
+    done
+    ok "$s: no check is lost over it" wait_until 60 archived_at_least 600
+    is "$s: and none is run twice" "$(wc -l <runs.$s) $(cut -d' ' -f1 runs.$s | sort -u | wc -l)" "600 600"
+    rm -f waits.began waits.may_end
+    ours 'stop_timeout = "60s";' 'jobs = { waits = { plugin = "waits"; }; };'
+    hup often.$s
+    ok "$s: a job that waits" wait_until 20 logged often.$s 'new: waits'
+    later 1 waits
+    ok "$s: has begun" wait_until 20 test -e waits.began
+    kill -TERM "$(pid_of often.$s)"
+    ok "$s: while it ends" wait_until 20 logged often.$s "SIGTERM"
+    hup often.$s
+    ok "$s: no settings are read" wait_until 20 logged often.$s "it is about to end, and reads no settings"
+    : >waits.may_end
+    join_within 30 often.$s
+    is "$s: it ends well" "$CODE $(outcome 1)" "0 failed has waited"
+}
+
+# A stop ends those that finish what runs under earlier settings, too.
+stops() {
+    local s=$STORE_NAME
+    a_clean_store --slot-length 1s
+    rm -f waits.began waits.may_end
+    ours 'stop_timeout = "100ms";' 'kill_grace = "100ms";' 'jobs = { waits = { plugin = "waits"; }; };'
+    a_daemon stops.$s
+    later 1 waits
+    ok "$s: a check has begun" wait_until 20 test -e waits.began
+    hup stops.$s
+    ok "$s: other settings are in force" taken stops.$s 1
+    kill -TERM "$(pid_of stops.$s)"
+    join_within 30 stops.$s
+    ok "$s: its time is over with the stop timeout" logged stops.$s "jobs still run after the stop timeout"
+    is "$s: it has ended, and the check is run again" "$CODE $(pending)" "0 1"
+}
+
+# systemd hears when it begins to read, and when what it read is in force.
+told() { grep -q "$1" told; }
+tells() {
+    a_clean_store --slot-length 1s
+    ours 'jobs = { noop = { plugin = "noop"; }; };'
+    rm -f told
+    start listener python3 -c '
+import socket
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind("notify")
+with open("told", "x", buffering=1) as told:
+    while True:
+        told.write(s.recv(4096).decode().replace("\n", " ") + "\n")'
+    wait_until 20 test -e told || fail "the listener listens"
+    a_daemon tells env NOTIFY_SOCKET="$PWD/notify"
+    ok "it has begun" wait_until 20 told '^READY=1$'
+    hup tells
+    ok "it reads its settings" wait_until 20 told '^RELOADING=1 MONOTONIC_USEC=[0-9]*$'
+    read_again() { [ "$(grep -c '^READY=1$' told)" = 2 ]; }
+    ok "and is ready again" wait_until 20 read_again
+    is "in this order" "$(grep -o '^READY\|^RELOADING' told | xargs)" "READY RELOADING READY"
+    echo 'nonsense' >>prescient.cfg
+    hup tells
+    ready_with_the_old() { [ "$(grep -c '^READY=1$' told)" = 3 ]; }
+    ok "ready also with those of before" wait_until 20 ready_with_the_old
+    ends_well tells
+    kill "$(pid_of listener)"
+    join listener
+    rm -f notify
+}
+
+# A server goes on answering, by what it has read.
+serves() {
+    local s=$STORE_NAME i filed=0 BASE=
+    a_clean_store
+    settings 'jobs = { noop = { plugin = "noop"; }; };'
+    serve serves.$s
+    one() { post "{\"entity\":\"orders\",\"key\":\"$1\",\"job\":\"${2:-noop}\",\"in\":\"2h\"}"; }
+    is "$s: a check is filed" "$(one first)" 201
+    is "$s: one of a job that nobody has is not" "$(one first other)" 422
+    settings 'jobs = { noop = { plugin = "noop"; }; other = { plugin = "noop"; }; };'
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        [ $((i % 3)) != 0 ] || hup serves.$s
+        [ "$(one $i)" != 201 ] || filed=$((filed + 1))
+    done
+    ok "$s: other settings are in force" taken serves.$s 1
+    is "$s: while they were read, each question was answered" "$filed $(pending)" "12 13"
+    ok "$s: each part of it has them" wait_until 20 eval '[ "$(one new other)" = 201 ]'
+    echo 'lease = "-3s";' >>prescient.cfg
+    hup serves.$s
+    ok "$s: what is wrong is told" wait_until 20 logged serves.$s \
+        'error.*prescient.cfg:3: lease.*; the settings of before stay in force$'
+    is "$s: and changes nothing" "$(one after other)" 201
+    settings 'http_read_only = true;' 'listen = "127.0.0.1:1";' 'base_path = "/there";'
+    hup serves.$s
+    ok "$s: what cannot change is named" \
+        wait_until 20 logged serves.$s 'cannot change while this runs: listen$'
+    ok "$s: paths begin otherwise" wait_until 20 answers 200 /there/liveness
+    BASE=/there
+    is "$s: and no longer as they did" "$(get http://localhost/liveness)" 404
+    is "$s: nothing can be changed any more" "$(get -H 'Content-Type: application/json' --data-binary '{}' \
+        http://localhost/there/v1/checks)" 403
+    ok "$s: the list is answered" wait_until 20 answers 200 /there/v1/checks
+    ends serves.$s
+    is "$s: no end of a process was amiss" "$(grep -c 'a process that asks the store' serves.$s.err)" 0
+}
+
+on_each_store takes
+on_each_store refuses
+on_each_store at_any_time
+on_each_store stops
+on_each_store serves
+STORE_NAME=sqlite
+a_store tells && tells
