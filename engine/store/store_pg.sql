@@ -99,9 +99,10 @@ SELECT {silence_settings} AS silence, {pinned} AS pinned, pg_backend_pid() <> :b
 -- so nobody has them by being its member. pg_database_owner stands for the database's owner alone.
 -- A role that the user is a member of is untrusted: its other members do not have the user's
 -- rights. has_role: whether the user has the rights of :role, the one that has those that this
--- program needs.
+-- program needs. distributed: the first table of the schema that Citus has spread over nodes; ''
+-- where there is none, or no Citus, whose catalog can be named in a text alone: ts_stat runs one.
 -- in: schema_owner text, role text
--- out: asker text, owner text, kind text, name text, who text, has_role bool
+-- out: asker text, owner text, kind text, name text, who text, has_role bool, distributed text
 WITH ns AS MATERIALIZED (
     SELECT n.oid, n.nspacl, d.datdba,
            CASE pg_get_userbyid(n.nspowner) WHEN 'pg_database_owner' THEN d.datdba
@@ -129,7 +130,13 @@ wrong AS (
      ORDER BY t.place, t.name LIMIT 1)
 SELECT current_user::text AS asker, pg_get_userbyid(ns.owner)::text AS owner, coalesce(w.kind, '') AS kind,
        coalesce(w.name, '')::text AS name, coalesce(w.who, '')::text AS who,
-       coalesce(pg_has_role(to_regrole(quote_ident(:role)), 'USAGE'), false) AS has_role
+       coalesce(pg_has_role(to_regrole(quote_ident(:role)), 'USAGE'), false) AS has_role,
+       coalesce(CASE WHEN to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL THEN
+           (SELECT min(c.relname::text)
+              FROM ts_stat('SELECT array_to_tsvector(array_agg(logicalrelid::oid::text))
+                              FROM pg_catalog.pg_dist_partition') d (id)
+                   JOIN pg_class c ON c.oid = d.id::oid
+             WHERE c.relnamespace = ns.oid) END, '') AS distributed
   FROM ns LEFT JOIN wrong w ON true
 
 -- The form `narrow` of a statement is for a user who may call the functions of the API, or read the

@@ -1,6 +1,6 @@
-/* store_pg_owners.c - checks who owns the schema. Its functions run with the caller's rights, which
- * may be an engine's or a superuser's. So nothing in the schema is used before its owner, and the
- * owners of all objects in it, are known to be trusted. */
+/* store_pg_owners.c - checks who owns the schema, and that it is on one node. Its functions run
+ * with the caller's rights, which may be an engine's or a superuser's. So nothing in the schema
+ * is used before its owner, and the owners of all objects in it, are known to be trusted. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,8 +37,22 @@ static int refuse_thing(const struct pg_store *pg, const struct pg_owners_out *o
         o->kind, o->name, pg->schema, o->who, o->owner, expected_of, pg->schema_owner, o->owner);
 }
 
+/* Transaction ids, snapshots and clocks are a node's own: leases, closed slots and the order of
+ * events would not hold. */
+static int refuse_distributed(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
+{
+    return err_set(
+        err, ERR_SETTINGS,
+        "store: table '%s' of schema '%s' is distributed over nodes (Citus, pg_dist_partition), where checks "
+        "would be lost or run twice; a store is on one node: SELECT undistribute_table('%s.%s'), or "
+        "citus_schema_undistribute('%s') for all of it; or another schema or server",
+        o->distributed, pg->schema, pg->schema, o->distributed, pg->schema);
+}
+
 static int judge(const struct pg_store *pg, const struct pg_owners_out *o, struct err *err)
 {
+    if (*o->distributed)
+        return refuse_distributed(pg, o, err);
     if (!*o->kind)
         return 0;
     if (!strcmp(o->kind, "schema"))
