@@ -52,6 +52,22 @@ one_check() {
         "cancel | run-now | reschedule"
 }
 
+# 90 of the 1,200 have another error, which has the key: they are found by the rest of it.
+by_error() {
+    local s=$STORE_NAME first next
+    local select='"select": {"entity": "bulk", "error": "order #: out of stock"}, "dry_run": true'
+    q "UPDATE {future_job_history} SET note = 'order ' || entity_key || ': out of stock'
+        WHERE entity_name = 'bulk' AND length(entity_key) = 2" >/dev/null
+    is "$s: a list has those of one error" "$("$ROOT/tests/list_all.py" "$SOCK" \
+        '/v1/history?entity=bulk&limit=500&error=order+%23:+out+of+stock' key 2>/dev/null |
+        sort -u | wc -l)" 90
+    change retry "{$select}" >/dev/null
+    first=$(json 'j["matched"]' <body) next=$(json 'j["next"]' <body)
+    change retry "{$select, \"after\": \"$next\"}" >/dev/null
+    is "$s: and so has a select" "$first + $(json 'j["matched"]' <body)" "$first + $((90 - first))"
+    is "$s: nothing has another one" "$(change retry "{${select/out/none}}" >/dev/null; said matched)" "(0,)"
+}
+
 # 1,200 have failed, and are filed again in two calls; the same calls again change nothing.
 many() {
     local s=$STORE_NAME next first
@@ -61,6 +77,7 @@ many() {
     "$P" --quiet sweep 2>sweep.err
     is "$s: all have failed" "$(waits true)" 0
     local select='"select": {"entity": "bulk", "outcome": "failed"}'
+    by_error
     is "$s: a select that is only tried" "$(change retry "{$select, \"dry_run\": true}"
         json 'j["matched"], j["changed"], len(j["examples"]), j["next"] is not None' <body)" \
         "200(1000, 0, 5, True)"

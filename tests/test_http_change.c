@@ -83,6 +83,10 @@ static void a_select_is_what_a_list_would_be_asked(void)
     a = read_as(CHANGE_RETRY, "{\"select\": {\"outcome\": \"timeout\"}, \"after\": null}");
     CU_ASSERT_PTR_NULL_FATAL(a.problem);
     CU_ASSERT(a.limit == CHANGE_MOST && !a.after);
+    a = read_as(CHANGE_RETRY, "{\"select\": {\"job\": \"x\", \"error\": \"order #: late\"}}");
+    CU_ASSERT_PTR_NULL_FATAL(a.problem);
+    CU_ASSERT_STRING_EQUAL(query_value(&a.select, "error"), "order #: late");
+    FAULTS_ARE("/select/error", CHANGE_CANCEL, "{\"select\": {\"error\": \"x\"}}");
     FAULTS_ARE("/select/outcome", CHANGE_CANCEL, "{\"select\": {\"outcome\": \"timeout\"}}");
     FAULTS_ARE("/select/state", CHANGE_RETRY, "{\"select\": {\"state\": \"due\"}}");
     FAULTS_ARE("/select/a~1b /select/job", CHANGE_RETRY, "{\"select\": {\"a/b\": \"x\", \"job\": []}}");

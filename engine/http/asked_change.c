@@ -141,15 +141,16 @@ static void read_in(struct reading *r, const char *name, const json_t *value)
 /* ---- selects ---- */
 
 /* What the list reads from its query. */
-static const char *const sought[] = { "entity", "key",    "job",   "tenant",
-                                      "from",   "before", "state", "outcome" };
+static const char *const sought[] = { "entity", "key",   "job",     "tenant", "from",
+                                      "before", "state", "outcome", "error" };
 enum { SOUGHT = sizeof sought / sizeof *sought };
 
 static const char *sought_named(const struct reading *r, const char *name)
 {
-    const char *left_out = r->out->kind == CHANGE_RETRY ? "state" : "outcome";
-    for (int i = 0; i < SOUGHT; i++)
-        if (!strcmp(sought[i], name) && strcmp(name, left_out) != 0)
+    bool is_past = !strcmp(name, "outcome") || !strcmp(name, "error");
+    bool is_wrong = r->out->kind == CHANGE_RETRY ? !strcmp(name, "state") : is_past;
+    for (int i = 0; i < SOUGHT && !is_wrong; i++)
+        if (!strcmp(sought[i], name))
             return sought[i];
     return NULL;
 }

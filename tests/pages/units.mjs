@@ -68,6 +68,12 @@ const tests = {
         assert.equal(groups.strike("of 7F9C24E8-3B1A-4C0D-9E55-0123456789ab"), "of #");
         assert.equal(groups.strike("commit 5a7cf44e9d and 0xdeadbeef1"), "commit # and #");
         assert.equal(groups.strike("defaced facade"), "defaced facade");
+        // as tests/test_http_struck.c has it
+        for (const [text, struck] of [["1,000 rows, 7.", "# rows, #."], ["v2a x-1", "v#a x-#"],
+            ["٣ of 3", "٣ of #"], ["x7f9c24e8-3b1a-4c0d-9e55-0123456789abz", "x#z"],
+            ["0XDEADBEE1 0xdeadbee", "# #xdeadbee"], ["ü5a7cf44e9dü", "ü#ü"],
+            ["_5a7cf44e9d 5a7cf44e9dg", "_#a#cf#e#d #a#cf#e#dg"], ["deadbeefcafe", "deadbeefcafe"]])
+            assert.equal(groups.strike(text), struck);
     },
     "failures that differ by ids are one group"() {
         const item = (job, note, ended) => ({ job, note, outcome: "failed", ended_at: ended });

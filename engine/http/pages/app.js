@@ -56,16 +56,20 @@ function login(problem) {
     });
 }
 
+const BANNERS = { read: "You may look, and change nothing.",
+    enqueue: "You may file checks, and change nothing else." };
+
+/** What the reader may do: file checks, and change what is there. */
 function tell(who) {
-    const mayChange = !who.read_only && who.role !== "read";
-    banner.hidden = mayChange;
-    if (!mayChange)
+    const mayOperate = !who.read_only && who.role === "operate";
+    banner.hidden = mayOperate;
+    if (!mayOperate)
         banner.textContent = who.read_only ? "Nothing can be changed here: it is read-only."
-            : "You may look, and change nothing.";
+            : BANNERS[who.role];
     if (who.until)
         document.getElementById("zone").after(el("button", { type: "button", id: "logout",
             click: () => logOut().finally(() => location.reload()) }, `Log out ${who.name}`));
-    return mayChange;
+    return { mayChange: !who.read_only && who.role !== "read", mayOperate };
 }
 
 async function begin() {
@@ -76,8 +80,7 @@ async function begin() {
     const page = await import(`./page_${NAME}.js`);
     document.title = `${page.title} - prescient`;
     // asked before all else, as a page shows nothing that its reader may not do
-    const mayChange = await session().then(tell, () => false);
-    page.show(main, { mayChange });
+    page.show(main, await session().then(tell, () => ({ mayChange: false, mayOperate: false })));
 }
 
 begin();

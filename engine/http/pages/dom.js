@@ -90,7 +90,8 @@ export function tableRow(columns, row) {
 const FOCUSABLE = "a[href], button, input, select, textarea, summary, [tabindex]";
 
 function sameAs(node) {
-    return `${node.tagName} ${node.id} ${node.getAttribute("href") || ""} ${node.textContent.slice(0, 80)}`;
+    const named = node.getAttribute("href") || node.getAttribute("aria-label") || "";
+    return `${node.tagName} ${node.id} ${named} ${node.textContent.slice(0, 80)}`;
 }
 
 /** Puts others in the place of the children of `node`: whoever has the keyboard keeps it, and what

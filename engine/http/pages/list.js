@@ -58,7 +58,7 @@ export function filterForm(fields, changed) {
  * begins anew. A search that found nothing yet in what it has looked at can go on, too. */
 export function list({ path, caption, columns, nothing, limit = 100 }) {
     const node = el("div", { "aria-live": "off" });
-    let turn = 0;
+    let turn = 0, asked = null;
 
     function trouble(problem, again) {
         return el("p", { class: "trouble", role: "alert" }, `${problem.message}. `,
@@ -99,9 +99,12 @@ export function list({ path, caption, columns, nothing, limit = 100 }) {
 
     function load(query) {
         turn++;
+        asked = query;
         swap(node, el("p", { class: "nothing" }, "Asking ..."));
         return page(query, null, [], turn);
     }
+
+    document.addEventListener("changed", () => asked && page(asked, null, [], ++turn));
 
     return { node, load };
 }

@@ -1,4 +1,5 @@
 // page_checks.js - which checks wait; the filters stand in the address.
+import { allButtons } from "./change.js";
 import * as columns from "./columns.js";
 import { el } from "./dom.js";
 import { filterForm, filtersOf, list } from "./list.js";
@@ -15,11 +16,15 @@ const FIELDS = [
     { name: "before", label: "Due before", example: "+1d" },
 ];
 
-export function show(main) {
+const CHANGES = ["run-now", "reschedule", "resolve", "cancel"];
+
+export function show(main, { mayOperate }) {
+    const names = FIELDS.map((f) => f.name);
     const found = list({ path: "v1/checks", caption: "Checks, by slot", nothing: "No check waits that fits.",
         columns: [columns.row, columns.job, columns.dueAt, columns.state,
             { name: "Runs", kind: "number", cell: (c) => c.check_count },
             { name: "Failed", kind: "number", cell: (c) => c.failure_count }, columns.tenant, columns.why] });
-    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, found.load), found.node);
-    found.load(filtersOf(FIELDS.map((f) => f.name)));
+    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, found.load),
+        mayOperate ? allButtons(CHANGES, () => filtersOf(names)) : "", found.node);
+    found.load(filtersOf(names));
 }

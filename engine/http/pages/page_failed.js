@@ -1,8 +1,10 @@
 // page_failed.js - what ended badly, by job and error.
 import { ask } from "./api.js";
-import { el, jobLink, rowLink, swap, table } from "./dom.js";
+import { allButtons, button, changeAll, changesOf, oneButton } from "./change.js";
+import * as columns from "./columns.js";
+import { el, jobLink, rowLink, section, swap, table } from "./dom.js";
 import { gather, ordered } from "./groups.js";
-import { filterForm, filtersOf } from "./list.js";
+import { filterForm, filtersOf, list } from "./list.js";
 import { moment, now } from "./moments.js";
 
 export const title = "What ended badly";
@@ -29,8 +31,24 @@ const COLUMNS = [
     { name: "Such as", kind: "row", cell: (g) => g.samples.map((s) => el("div", null, rowLink(s))) },
 ];
 
+const RETRIED = ["entity", "key", "job", "tenant"];     // of the filters, for what waits
+
+/** Deliveries have failed, too, and are sent again by another button. */
+function retryButton(group, query) {
+    if (group.samples[0].entity.startsWith("prescient."))
+        return "";
+    const select = { ...query, job: group.job, outcome: group.outcome, error: group.error };
+    return button("Retry", `Retry ${group.job}: ${group.outcome}, ${group.error}`,
+        () => changeAll("retry", select, `what has ended as ${group.outcome}, of ${group.job}`));
+}
+
+function groupColumns(query, mayOperate) {
+    return mayOperate ? [...COLUMNS, { name: "Change", kind: "actions", cell: (g) => retryButton(g, query) }]
+        : COLUMNS;
+}
+
 /** One search: goes back page by page, and stops now and then, or when another one begins. */
-function searcher(node) {
+function searcher(node, { mayOperate }) {
     let turn = 0;
 
     function draw(state, isOver) {
@@ -41,7 +59,8 @@ function searcher(node) {
         const on = el("button", { type: "button", id: "more", click: () => go(state) }, "Look further back");
         swap(node, el("p", { class: "asked", role: "status" }, `${state.seen} ended badly, in `,
             `${groupWords}; `, back, "; as of ", moment(now(), "both"), "."),
-        table("By job and error, what happened most first", COLUMNS, groups.slice(0, SHOWN),
+        table("By job and error, what happened most first", groupColumns(state.query, mayOperate),
+            groups.slice(0, SHOWN),
             state.next === null ? "Nothing that fits." : "None so far."),
         groups.length > SHOWN ? el("p", { class: "hint" }, `The first ${SHOWN} groups are shown.`) : null,
         state.problem ? el("p", { class: "trouble", role: "alert" }, state.problem) : null,
@@ -72,17 +91,43 @@ function searcher(node) {
             draw(state, true);
     }
 
+    function begin(query) {
+        return go({ turn: ++turn, groups: new Map(), seen: 0, next: undefined, back: null,
+            query: { ...query, outcome: query.outcome || "amiss" } });
+    }
+
+    let asked = {};
+    document.addEventListener("changed", () => begin(asked));
     return (query) => {
-        const state = { turn: ++turn, groups: new Map(), seen: 0, next: undefined, back: null,
-            query: { ...query, outcome: query.outcome || "amiss" } };
+        asked = query;
         swap(node, el("p", { class: "nothing" }, "Asking ..."));
-        return go(state);
+        return begin(query);
     };
 }
 
-export function show(main) {
+/** What has failed lately and waits to be tried again: nothing of it is over. */
+function retrying({ mayOperate }) {
+    const names = () => ({ ...filtersOf(RETRIED), state: "retrying" });
+    const found = list({ path: "v1/checks", caption: "Checks whose last run failed, by slot",
+        nothing: "None.", columns: [columns.row, columns.job, columns.dueAt,
+            { name: "Failed", kind: "number", cell: (c) => c.failure_count }, columns.tenant, columns.why,
+            ...(mayOperate ? [{ name: "Change", kind: "actions", cell: (c) => changesOf(c).map((change) => [
+                oneButton(change, c), " "]) }] : [])] });
+    return { node: section("What is tried again", mayOperate
+        ? allButtons(["run-now", "resolve", "cancel"], names) : "", found.node),
+    load: () => found.load(names()) };
+}
+
+export function show(main, rights) {
     const node = el("div");
-    const search = searcher(node);
-    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, search), node);
-    search(filtersOf(FIELDS.map((f) => f.name)));
+    const search = searcher(node, rights);
+    const names = FIELDS.map((f) => f.name);
+    const waits = retrying(rights);
+    const begin = (query) => {
+        search(query);
+        waits.load();
+    };
+    main.replaceChildren(el("h1", null, title), filterForm(FIELDS, begin), rights.mayOperate
+        ? allButtons(["retry"], () => filtersOf(names)) : "", node, waits.node);
+    begin(filtersOf(names));
 }

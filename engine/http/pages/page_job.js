@@ -5,7 +5,7 @@ import * as columns from "./columns.js";
 import { anchor, choices, el, section, table, whichOne } from "./dom.js";
 import { gather, ordered } from "./groups.js";
 import { moment, zone } from "./moments.js";
-import { OUTCOMES, periodOf, periods, QUANTILES } from "./page_jobs.js";
+import { jobButtons, OUTCOMES, pausedJobs, periodOf, periods, QUANTILES } from "./page_jobs.js";
 import { parse, took, wallText } from "./time.js";
 import { view } from "./view.js";
 
@@ -14,7 +14,7 @@ export const title = "One job";
 async function load(name) {
     return { job: await ask("v1/job", { name, from: `-${periodOf()}` }),
         bad: await ask("v1/history", { job: name, outcome: "amiss", from: "-1d", limit: 200 }),
-        next: await ask("v1/checks", { job: name, limit: 20 }) };
+        next: await ask("v1/checks", { job: name, limit: 20 }), status: await ask("v1/status") };
 }
 
 function looked(answer) {
@@ -44,9 +44,17 @@ function trouble({ bad }) {
     ], groups, "Nothing."), looked(bad)];
 }
 
-function draw(name, data) {
-    const { job, next } = data;
+function pauseOf(name, { pauses }) {
+    const pause = pauses.find((p) => p.what === "job" && p.name === name);
+    return pause ? el("p", { class: "sentence" }, "It is paused since ", moment(pause.paused_at), " by ",
+        pause.paused_by, pause.reason ? `: ${pause.reason}` : "", ".") : null;
+}
+
+function draw(name, data, { mayOperate }) {
+    const { job, next, status } = data;
     return [
+        pauseOf(name, status),
+        mayOperate ? el("p", { class: "buttons" }, jobButtons(name, pausedJobs(status)(name))) : null,
         section("Runs", table("All of them; whole hours are counted", [
             { name: "Job", cell: () => name }, ...OUTCOMES, ...QUANTILES], job.runs ? [job.runs] : [],
         "It has not run."), byHour(job.hours)),
@@ -60,13 +68,13 @@ function draw(name, data) {
     ];
 }
 
-export function show(main) {
+export function show(main, rights) {
     const name = new URLSearchParams(location.search).get("name");
     if (!name) {
         main.replaceChildren(...whichOne(title, "jobs", "All jobs"));
         return;
     }
     document.title = `${name} - prescient`;
-    const seen = view({ load: () => load(name), draw: (data) => draw(name, data), every: 30 });
+    const seen = view({ load: () => load(name), draw: (data) => draw(name, data, rights), every: 30 });
     main.replaceChildren(el("h1", null, "Job ", name), choices("Since when", "job", periods({ name })), seen);
 }

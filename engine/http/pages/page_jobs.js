@@ -1,5 +1,6 @@
 // page_jobs.js - which jobs there are, how their runs end and how long they take.
 import { ask } from "./api.js";
+import { pauseButton } from "./change.js";
 import { choices, el, jobLink, table } from "./dom.js";
 import { view } from "./view.js";
 import { took } from "./time.js";
@@ -35,14 +36,34 @@ function where(job) {
     return job.is_noted ? "engines" : "nobody has it now";
 }
 
-function draw(answer) {
+/** The jobs that are paused. What /v1/status has of pauses ends at a hundred: null then, as not
+ * known. */
+export function pausedJobs({ pauses }) {
+    const paused = new Set(pauses.filter((p) => p.what === "job").map((p) => p.name));
+    return (job) => (paused.has(job) || pauses.length < 100 ? paused.has(job) : null);
+}
+
+/** Both, where it is not known what would be of use. */
+export function jobButtons(job, isPaused) {
+    return (isPaused === null ? [false, true] : [isPaused]).map((is) => [pauseButton("job", job, is), " "]);
+}
+
+function draw({ answer, status }, { mayOperate }) {
+    const isPaused = pausedJobs(status);
     return table("Those whose runs took most come first; whole hours are counted", [
         { name: "Job", cell: (j) => jobLink(j.job) }, ...OUTCOMES, ...QUANTILES,
         { name: "Known by", cell: where },
+        { name: "State", cell: (j) => (isPaused(j.job) ? "paused" : "") },
+        ...(mayOperate ? [{ name: "Change", kind: "actions",
+            cell: (j) => jobButtons(j.job, isPaused(j.job)) }] : []),
     ], answer.items, "No job is known here, and none has run.");
 }
 
-export function show(main) {
-    const looked = view({ load: () => ask("v1/jobs", { from: `-${periodOf()}` }), draw, every: 30 });
+async function load() {
+    return { answer: await ask("v1/jobs", { from: `-${periodOf()}` }), status: await ask("v1/status") };
+}
+
+export function show(main, rights) {
+    const looked = view({ load, draw: (data) => draw(data, rights), every: 30 });
     main.replaceChildren(el("h1", null, title), choices("Since when", "jobs", periods()), looked);
 }

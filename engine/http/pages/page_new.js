@@ -1,5 +1,6 @@
 // page_new.js - do this at that time.
 import { ask, send, urlOf } from "./api.js";
+import { refused } from "./dialog.js";
 import { anchor, el, link, swap } from "./dom.js";
 import { moment, now, zone } from "./moments.js";
 import { asCurl, asSql } from "./quoted.js";
@@ -134,12 +135,6 @@ function told(answer, body) {
     return ["", words[answer.outcome] || answer.outcome, ", for the slot ",
         el("a", { href: link("slot", { at: answer.check_at }) }, moment(answer.check_at, "both")), ". ",
         anchor("check", { entity: body.entity, key: body.key }, "Look at it"), "."];
-}
-
-function refused(problem) {
-    const faults = (problem.errors || []).filter((fault) => fault.detail !== problem.message);
-    return [`${problem.message}. `, el("ul", null, faults.map((fault) => el("li", null,
-        el("code", null, fault.pointer), " ", fault.detail)))];
 }
 
 function form(jobs, lengthS, mayChange) {

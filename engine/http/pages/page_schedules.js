@@ -1,5 +1,6 @@
 // page_schedules.js - what comes again and again, and when next.
-import { el, jobLink, rowLink } from "./dom.js";
+import { button, changeOne, changeThing } from "./change.js";
+import { el, jobLink, link, rowLink } from "./dom.js";
 import { filterForm, filtersOf, list } from "./list.js";
 import { moment } from "./moments.js";
 import { parse, span } from "./time.js";
@@ -31,7 +32,27 @@ function state(s) {
     return ["off since ", moment(s.switched_at), ` by ${s.switched_by}${why}`];
 }
 
-export function show(main) {
+const OUTCOMES = { changed: "Done.", kept: "It was so already." };
+
+function switchButton(s) {
+    const word = s.is_active ? "Off" : "On";
+    return button(word, `${word}: schedule ${s.name}`, () => changeThing({ method: "PUT",
+        path: link("v1/schedules", { name: s.name }), body: { is_active: !s.is_active }, word,
+        title: `${word}: schedule ${s.name}`, what: el("p", { class: "hint" }, s.is_active
+            ? "The check that waits ends, and no other one is filed." : "Its next time is filed."),
+        done: (answer) => OUTCOMES[answer.outcome] || answer.outcome }));
+}
+
+/** The next time after that is by its rule again. */
+function onceButton(s) {
+    return button("Run once now", `Run once now: schedule ${s.name}`, () => changeOne("run-now", s));
+}
+
+export function scheduleButtons(s) {
+    return s.is_active ? [switchButton(s), " ", onceButton(s)] : switchButton(s);
+}
+
+export function show(main, { mayOperate }) {
     const found = list({ path: "v1/schedules", caption: "Schedules, by name",
         nothing: "There is none that fits.", columns: [
             { name: "Name", cell: (s) => s.name },
@@ -42,6 +63,7 @@ export function show(main) {
             { name: "Next, in its zone", cell: inItsZone },
             { name: "Missed ones", cell: (s) => s.missed },
             { name: "State", cell: state },
+            ...(mayOperate ? [{ name: "Change", kind: "actions", cell: scheduleButtons }] : []),
         ] });
     main.replaceChildren(el("h1", null, title), filterForm(FIELDS, found.load), found.node);
     found.load(filtersOf(FIELDS.map((f) => f.name)));

@@ -12,7 +12,7 @@ export function view({ load, draw, every }) {
     const age = el("span", { class: "age" });
     const button = el("button", { type: "button", click: () => look() }, "Look now");
     const node = el("div", null, el("p", { class: "asked" }, age, " ", button), trouble, body);
-    let data, seen, timer = null, isAsking = false, dueAt = 0;
+    let data, seen, timer = null, isAsking = false, isWanted = false, dueAt = 0;
 
     function drawAll() {
         swap(body, draw(data));
@@ -52,6 +52,7 @@ export function view({ load, draw, every }) {
     }
 
     async function look() {
+        isWanted = isAsking;
         if (isAsking)
             return;
         isAsking = true;
@@ -64,6 +65,9 @@ export function view({ load, draw, every }) {
             bad(problem);
         }
         isAsking = false;
+        // something was changed meanwhile
+        if (isWanted)
+            look();
     }
 
     function shown() {
@@ -82,6 +86,7 @@ export function view({ load, draw, every }) {
 
     document.addEventListener("visibilitychange", shown);
     document.addEventListener("zone", redraw);
+    document.addEventListener("changed", look);
     if (!document.hidden)
         look();
     return node;
