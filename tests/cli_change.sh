@@ -5,8 +5,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 . "$ROOT/tests/serve_lib.sh"
 
-noop() { echo "$1 = { plugin = \"noop\"; settings = { answer = \"$2\"; }; };"; }
-SETTINGS="log_level = \"error\"; jobs = { $(noop look again) $(noop fails fail_final) };"
+noop() { echo "$1 = { plugin = \"noop\"; settings = { answer = \"$2\"; ${3:-} }; };"; }
+SETTINGS="log_level = \"error\"; jobs = { $(noop look again) $(noop fails fail_final)
+        $(noop tells done 'event = "told";') $(noop sends done) $(noop never fail_final) };
+    listeners = ( { name = \"good\"; events = [ \"told\" ]; job = \"sends\"; },
+                  { name = \"bad\"; events = [ \"told\" ]; job = \"never\"; } );"
 BULK=1200
 
 # change PATH BODY: prints the status; the answer is in body
@@ -207,6 +210,36 @@ rights() {
     done
 }
 
+sent() { get "http://localhost/v1/deliveries?$1"; json "$2" <body; }
+# are_over STATE...: of all deliveries, in the order of the alphabet
+are_over() {
+    "$P" --quiet run 2>run.err
+    [ "$(sent '' '" ".join(sorted(i["state"] for i in j["items"]))')" = "200$*" ]
+}
+# What was sent to a listener is sent again, whether it has arrived or not.
+deliveries() {
+    local s=$STORE_NAME of
+    "$P" --quiet --now -1h enqueue orders 60 tells +15m >/dev/null
+    "$P" --quiet sweep 2>sweep.err
+    ok "$s: one delivery arrives, and one does not" wait_until 30 are_over done failed
+    is "$s: those that have failed" "$(sent failed=1 '[(i["listener"], i["state"], i["key"], i["tries"],
+        len(i["id"])) for i in j["items"]]')" "200[('bad', 'failed', '60', 1, 32)]"
+    of=$(json 'j["items"][0]["delivery"]' <body)
+    is "$s: those of a listener" "$(sent listener=good '[i["state"] for i in j["items"]]')" "200['done']"
+    is "$s: the page of a row has them, too" "$(get 'http://localhost/v1/check?entity=orders&key=60'
+        json 'sorted((e["listener"], e["delivery"] == "'"$of"'") for e in j["events"])' <body)" \
+        "200[('bad', True), ('good', False)]"
+    is "$s: one is sent again" "$(change deliver-again "{\"delivery\": \"$of\", \"reason\": \"it is back\"}"
+        said outcome)" "200('again',)"
+    is "$s: once" "$(change deliver-again "{\"delivery\": \"$of\"}"; said outcome)" "200('waits',)"
+    is "$s: the audit has it" "$(audit 'change=deliver-again' what entity key reason name)" \
+        "delivery orders 60 it is back $of"
+    ok "$s: it is tried, and each time is kept" wait_until 30 are_over done failed failed
+    is "$s: what never was is not found" "$(change deliver-again '{"delivery": "bad/1"}')" 404
+    is "$s: nor taken" "$(change deliver-again '{"delivery": "bad"}'; pointers)" "422['/delivery']"
+    is "$s: failed is a 1" "$(get 'http://localhost/v1/deliveries?failed=yes')" 400
+}
+
 refuses_all() { [ "$(get http://localhost/v1/audit)" = 401 ]; }
 # With tokens the audit has the name of who asked, and who may only enqueue changes nothing.
 tokens() {
@@ -231,6 +264,7 @@ changes() {
     many
     pauses_and_schedules
     what_is_refused
+    deliveries
     rights
     tokens
     ends change.$STORE_NAME

@@ -181,6 +181,42 @@ static void end_deliveries(int64_t slot)
     scene_end(&scene);
 }
 
+/* A delivery that is sent again for somebody leaves a row, of the row that its event was of. */
+void a_delivery_is_sent_again_for_somebody(void)
+{
+    static const char mail[] = "mail/22222222222222222222222222222222";
+    WITH_STORE();
+    put_of("1", "keep", "a");
+    struct scene scene = scene_of_slot(1);
+    const struct hearer to[] = {
+        { "hook", "post", bucket_of(DELIVERY_ENTITY, "hook/22222222222222222222222222222222") },
+        { "mail", "send", bucket_of(DELIVERY_ENTITY, mail) },
+    };
+    const struct effect effect = { .kind = EFFECT_EMIT, .event = "late", .hearers = to, .nhearers = 2,
+                                   .origin = mail + 5, .terms = "event late of orders" };
+    scene.answers[0].effects = &effect;
+    scene.answers[0].neffects = 1;
+    IS(1, settle(&scene).touched);
+    scene_end(&scene);
+    TEXT_IS("waits", cell_of(REPORT("change_delivery", mail, "anna"), "outcome"));
+    end_deliveries(NOW + 1);
+    IS(0, REPORT("audit").rows);
+    TEXT_IS("again", cell_of(REPORT("change_delivery", mail, "anna", "the box is back"), "outcome"));
+    TEXT_IS("waits", cell_of(REPORT("change_delivery", mail, "anna", "the box is back"), "outcome"));
+    TEXT_IS("unknown", cell_of(REPORT("change_delivery", "mail/3", "anna", NULL), "outcome"));
+    struct store_rows deliveries = REPORT("list", DELIVERY_ENTITY, NULL, NULL, NULL, NULL, NULL);
+    IS(1, deliveries.rows);
+    struct store_rows audit = REPORT("audit", "orders", "1");
+    IS(1, audit.rows);
+    TEXT_IS("deliver-again", cell_of(audit, "change"));
+    TEXT_IS("delivery", cell_of(audit, "what"));
+    TEXT_IS(mail, cell_of(audit, "name"));
+    TEXT_IS("send", cell_of(audit, "job_exec"));
+    TEXT_IS("anna", cell_of(audit, "who"));
+    TEXT_IS("the box is back", cell_of(audit, "reason"));
+    CU_ASSERT(strstr(cell_of(audit, "after"), "check_at") != NULL);
+}
+
 /* Checks that an answer asks for, and deliveries of its events, are of the same tenant, or of the
  * one that the answer names. */
 void what_comes_of_a_check_is_of_its_tenant(void)

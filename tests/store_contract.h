@@ -64,6 +64,7 @@
     X(a_check_that_begins_anew_keeps_its_tenant)                                                             \
     X(an_impossible_tenant_is_refused)                                                                       \
     X(what_is_asked_for_at_once_has_its_tenant)                                                              \
+    X(a_delivery_is_sent_again_for_somebody)                                                                 \
     X(what_comes_of_a_check_is_of_its_tenant)                                                                \
     X(a_load_brings_tenants)                                                                                 \
     X(the_check_of_a_schedule_has_its_tenant)                                                                \

@@ -158,6 +158,20 @@ static void a_schedule_is_all_of_it_or_a_part(void)
                "\"missed\": \"never\", \"bias\": \"some\"}");
 }
 
+static void a_delivery_has_a_listener_and_an_event(void)
+{
+    struct asked_change a = read_as(CHANGE_DELIVERY, "{\"delivery\": \"mail/1\", "
+                                                     "\"reason\": \"it is back\"}");
+    CU_ASSERT_PTR_NULL_FATAL(a.problem);
+    CU_ASSERT_STRING_EQUAL(a.delivery, "mail/1");
+    CU_ASSERT_STRING_EQUAL(a.reason, "it is back");
+    FAULTS_ARE("/delivery", CHANGE_DELIVERY, "{}");
+    FAULTS_ARE("/delivery", CHANGE_DELIVERY, "{\"delivery\": \"mail\"}");
+    FAULTS_ARE("/delivery", CHANGE_DELIVERY, "{\"delivery\": 7}");
+    FAULTS_ARE("/entity", CHANGE_DELIVERY, "{\"delivery\": \"mail/1\", \"entity\": \"orders\"}");
+    FAULTS_ARE("/delivery", CHANGE_PAUSE, "{\"job\": \"look\", \"delivery\": \"mail/1\"}");
+}
+
 static const struct test tests[] = {
     TEST(one_check_is_named),
     TEST(a_select_is_what_a_list_would_be_asked),
@@ -165,6 +179,7 @@ static const struct test tests[] = {
     TEST(times_belong_to_reschedule),
     TEST(one_thing_is_paused),
     TEST(a_schedule_is_all_of_it_or_a_part),
+    TEST(a_delivery_has_a_listener_and_an_event),
 
     { NULL, NULL },
 };

@@ -103,6 +103,7 @@ static const struct { const char *function, *answer; } answers[] = {
     { "row_events", "0 rows " },    /* nothing was emitted */
     { "change_checks", "(orders," }, /* and the key */
     { "change_schedule", "(changed," },
+    { "change_delivery", "(unknown," },          /* there is none */
     { "request_of", "0 rows " },    /* its twin was asked for */
 };
 

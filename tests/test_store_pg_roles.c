@@ -96,6 +96,7 @@ static void what_an_enqueuer_may_not_it_cannot(void)
         "INSERT INTO prescient.schedule (name) VALUES ('s')",
         "SELECT prescient.remove_schedule('s', now(), NULL, NULL)",
         "SELECT prescient.change_checks('resolve', '[[\"orders\", \"42\", null]]')",
+        "SELECT prescient.change_delivery('mail/1')",
         "SELECT prescient.change_schedule('remove', '{\"name\": \"s\"}')",
         "SELECT prescient.pause(job => 'unshipped')",
         "SELECT * FROM prescient.audit",

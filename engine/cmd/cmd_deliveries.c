@@ -4,6 +4,7 @@
 #include <string.h>
 #include "../base/utf8.h"
 #include "../rules/idempotency.h"
+#include "../view/delivery_id.h"
 #include "app.h"
 #include "filter.h"
 
@@ -31,23 +32,6 @@ const struct command cmd_deliveries = {
     .role = "prescient_reader", .only_reads = true,
 };
 
-/* ---- what they are called ---- */
-
-/* The report has room for the key that each was sent under; only rules know how it is made. */
-static void fill_ids(struct app *app, struct store_rows *rows)
-{
-    int id = rows_column(rows, "id"), of = rows_column(rows, "delivery");
-    for (int r = 0; id >= 0 && of >= 0 && r < rows->rows; r++) {
-        const char **cells = rows->cells + (size_t)r * (size_t)rows->columns;
-        char key[IDEMPOTENCY_KEY_SIZE];
-        if (!cells[of])
-            continue;
-        idempotency_key(&(struct idempotency){ .entity_name = DELIVERY_ENTITY, .entity_key = cells[of] },
-                        key);
-        cells[id] = arena_strdup(app->arena, key);
-    }
-}
-
 static int read_deliveries(struct app *app, const char *listener, const char *failed, const struct filter *f,
                            struct store_rows *rows, struct err *err)
 {
@@ -55,7 +39,7 @@ static int read_deliveries(struct app *app, const char *listener, const char *fa
                              filter_look_ms_param(f) };
     int rc = app_rows(app, "deliveries", params, sizeof params / sizeof *params, rows, err);
     if (rc == 0)
-        fill_ids(app, rows);
+        delivery_ids(app->arena, rows);
     return rc;
 }
 

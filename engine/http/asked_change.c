@@ -19,12 +19,12 @@ struct reading {
 enum { ENDS = 1 << CHANGE_RESOLVE | 1 << CHANGE_CANCEL,
        CHECKS = ENDS | 1 << CHANGE_RESCHEDULE | 1 << CHANGE_RUN_NOW | 1 << CHANGE_RETRY,
        PAUSES = 1 << CHANGE_PAUSE | 1 << CHANGE_RESUME, RULES = 1 << CHANGE_SCHEDULE,
-       ALL = CHECKS | PAUSES | RULES };
+       DELIVERIES = 1 << CHANGE_DELIVERY, ALL = CHECKS | PAUSES | RULES };
 
 static const char *const words[CHANGE_KINDS] = {
     [CHANGE_RESOLVE] = "resolve", [CHANGE_CANCEL] = "cancel", [CHANGE_RESCHEDULE] = "reschedule",
     [CHANGE_RUN_NOW] = "run-now", [CHANGE_RETRY] = "retry",   [CHANGE_PAUSE] = "pause",
-    [CHANGE_RESUME] = "resume",   [CHANGE_SCHEDULE] = NULL,
+    [CHANGE_RESUME] = "resume",   [CHANGE_SCHEDULE] = NULL,     [CHANGE_DELIVERY] = NULL,
 };
 
 const char *change_word(enum change_kind kind)
@@ -86,6 +86,11 @@ static void read_tenant(struct reading *r, const char *name, const json_t *value
 static void read_schedule(struct reading *r, const char *name, const json_t *value)
 {
     read_name(r, name, value, &r->out->schedule);
+}
+
+static void read_delivery(struct reading *r, const char *name, const json_t *value)
+{
+    r->out->delivery = faults_text(&r->faults, name, value);
 }
 
 static void read_concurrency_key(struct reading *r, const char *name, const json_t *value)
@@ -287,7 +292,8 @@ static const struct member {
     { "job", ALL, read_job },
     { "tenant", PAUSES | RULES, read_tenant },
     { "schedule", PAUSES, read_schedule },
-    { "reason", ALL, read_reason },
+    { "reason", ALL | DELIVERIES, read_reason },
+    { "delivery", DELIVERIES, read_delivery },
     { "check_at", 1 << CHANGE_RESCHEDULE, read_check_at },
     { "in", 1 << CHANGE_RESCHEDULE, read_in },
     { "select", CHECKS, read_select },
@@ -374,9 +380,21 @@ static void check_rule(struct reading *r)
         faults_add(&r->faults, "", "expected entity, key, job and a rule, or what is to be changed");
 }
 
+/* The name of a listener has no "/". */
+static void check_delivery(struct reading *r)
+{
+    const char *of = r->out->delivery;
+    if (!of)
+        faults_add(&r->faults, "delivery", "delivery is missing");
+    else if (!strchr(of, '/'))
+        faults_add(&r->faults, "delivery", "delivery: expected LISTENER/EVENT, as GET /v1/deliveries has it");
+}
+
 static void check_whole(struct reading *r)
 {
-    if (is_of(r, RULES))
+    if (is_of(r, DELIVERIES))
+        check_delivery(r);
+    else if (is_of(r, RULES))
         check_rule(r);
     else if (is_of(r, PAUSES))
         check_paused(r);

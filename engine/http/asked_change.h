@@ -11,7 +11,7 @@
 
 enum change_kind {
     CHANGE_RESOLVE, CHANGE_CANCEL, CHANGE_RESCHEDULE, CHANGE_RUN_NOW, CHANGE_RETRY, CHANGE_PAUSE,
-    CHANGE_RESUME, CHANGE_SCHEDULE, CHANGE_KINDS
+    CHANGE_RESUME, CHANGE_SCHEDULE, CHANGE_DELIVERY, CHANGE_KINDS
 };
 
 enum { CHANGE_MOST = 1000 };            /* checks of one call */
@@ -30,11 +30,12 @@ struct asked_change {
     int64_t limit;
     bool is_reslotted;
     struct schedule_rule rule;
+    const char *delivery;           /* LISTENER/EVENT */
     int is_active;                  /* of a schedule; -1: not given */
     json_t *problem;                /* NULL: it may be done. The caller's to decref */
 };
 
-/* "resolve", "run-now", ...: as the store and the audit have it; of a schedule NULL. */
+/* "resolve", "run-now", ...: as the store and the audit have it; of a schedule or delivery NULL. */
 const char *change_word(enum change_kind kind);
 
 /* Its texts live in the arena, or in the object. Returns 0, or ERR_NOMEM. */

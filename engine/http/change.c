@@ -371,12 +371,45 @@ static void answer_schedule(struct changing *c)
     put_schedule(c, mode_of(&c->asked));
 }
 
+/* ---- deliveries ---- */
+
+static const struct { const char *outcome; enum problem_type type; const char *detail; } not_again[] = {
+    { "unknown", PROBLEM_NOT_FOUND, "there is no such delivery in the history that is kept" },
+    { "pruned", PROBLEM_INVALID, "its event was pruned, and what was sent with it" },
+    { "not_kept", PROBLEM_INVALID, "it is a digest, and what it had is kept only of one that has failed" },
+};
+
+static void tell_delivery(struct changing *c, struct store_rows *rows)
+{
+    const char *outcome = rows_value(rows, 0, "outcome");
+    for (size_t i = 0; outcome && i < sizeof not_again / sizeof *not_again; i++)
+        if (!strcmp(not_again[i].outcome, outcome)) {
+            desk_refuse(c->desk, c->answer, not_again[i].type,
+                        problem_new(not_again[i].type, not_again[i].detail));
+            return;
+        }
+    item_rename(rows);
+    desk_answer(c->desk, c->answer, 200, rows_object(rows, 0));
+}
+
+static void answer_delivery(struct changing *c)
+{
+    struct err err;
+    struct store_rows rows;
+    const char *const params[] = { c->asked.delivery, c->who, c->asked.reason };
+    if (ask_store(c, "change_delivery", params, sizeof params / sizeof *params, &rows, &err) < 0)
+        refuse(c, &err);
+    else
+        tell_delivery(c, &rows);
+}
+
 /* ---- the body ---- */
 
 static void (*const answers_of[CHANGE_KINDS])(struct changing *c) = {
     [CHANGE_RESOLVE] = answer_checks,    [CHANGE_CANCEL] = answer_checks, [CHANGE_RESCHEDULE] = answer_checks,
     [CHANGE_RUN_NOW] = answer_checks,    [CHANGE_RETRY] = answer_checks,  [CHANGE_PAUSE] = answer_pause,
     [CHANGE_RESUME] = answer_pause,      [CHANGE_SCHEDULE] = answer_schedule,
+    [CHANGE_DELIVERY] = answer_delivery,
 };
 
 static const struct {
@@ -387,6 +420,7 @@ static const struct {
     { "/v1/reschedule", CHANGE_RESCHEDULE }, { "/v1/run-now", CHANGE_RUN_NOW },
     { "/v1/retry", CHANGE_RETRY },           { "/v1/pause", CHANGE_PAUSE },
     { "/v1/resume", CHANGE_RESUME },         { "/v1/schedules", CHANGE_SCHEDULE },
+    { "/v1/deliver-again", CHANGE_DELIVERY },
 };
 
 static enum change_kind kind_of(const char *path)

@@ -25,7 +25,8 @@ static const char *const endings[] = {
 
 static const char *const changes[] = {
     "resolve",      "cancel",      "reschedule",   "run-now",         "retry", "pause", "resume",
-    "schedule-put", "schedule-on", "schedule-off", "schedule-remove", NULL,
+    "schedule-put", "schedule-on", "schedule-off", "schedule-remove", "deliver-again",
+    NULL,
 };
 
 #define IS                PARAMETER_IS

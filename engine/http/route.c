@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "asked_deliveries.h"
 #include "asked_events.h"
 #include "asked_jobs.h"
 #include "asked_metrics.h"
@@ -49,6 +50,7 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/engines", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/audit", ACCESS_READ, .answer = lists_answer },
     { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },
+    { HTTP_GET, "/v1/deliveries", ACCESS_READ, .answer = asked_deliveries_answer },
     { HTTP_GET, "/v1/jobs", ACCESS_READ, .answer = asked_jobs_answer },
     { HTTP_GET, "/v1/check", ACCESS_READ, .answer = looks_answer },
     { HTTP_GET, "/v1/job", ACCESS_READ, .answer = looks_answer },
@@ -63,6 +65,7 @@ const struct route route_table[] = {
     { HTTP_POST, "/v1/retry", CHANGES },
     { HTTP_POST, "/v1/pause", CHANGES },
     { HTTP_POST, "/v1/resume", CHANGES },
+    { HTTP_POST, "/v1/deliver-again", CHANGES },
     { HTTP_PUT, "/v1/schedules", CHANGES },
     { HTTP_DELETE, "/v1/schedules", ACCESS_OPERATE, .writes = true, .answer = change_answer },
 };

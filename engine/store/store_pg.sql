@@ -2561,6 +2561,14 @@ SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
                                'missed', :missed, 'payload', :payload::json,
                                'concurrency_key', :concurrency_key, 'tenant', :tenant), :who, :reason) p
 
+-- name: change_delivery
+-- As deliver_again, for who may call the function alone.
+-- in: delivery text?, who text?, reason text?
+-- out: outcome text, next_check_at int8?
+-- report: writes
+SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
+  FROM prescient.change_delivery(:delivery, :who, :reason) c
+
 -- part: audit_range
 (:since IS NULL OR c.changed_at >= to_timestamp(:since::bigint))
     AND (:before IS NULL OR c.changed_at < to_timestamp(:before::bigint))
@@ -4109,8 +4117,9 @@ SELECT 'FUNCTION', p.oid::regprocedure::text, coalesce(p.proacl, acldefault('f',
        CASE WHEN p.proname IN ('slot_length_s', 'slot_floor', 'slot_ceil', 'slot_next', 'slot_for',
                                'slot_fine_next', 'bucket_of', 'pending', 'schema_state', 'request_of',
                                'jobs_noted', 'tokens', 'pace', 'pace_s', 'change_checks', 'change_schedule',
-                               'pause', 'resume', 'schedule', 'schedule_set', 'schedule_on', 'schedule_off',
-                               'unschedule') THEN '{EXECUTE}' ELSE '{}' END::text[]
+                               'change_delivery', 'pause', 'resume', 'schedule', 'schedule_set',
+                               'schedule_on', 'schedule_off', 'unschedule') THEN '{EXECUTE}'
+           ELSE '{}' END::text[]
   FROM pg_proc p WHERE p.pronamespace = 'prescient_schema'::regnamespace AND p.proname = ANY ({made})
 UNION ALL
 SELECT 'TABLE', c.oid::regclass::text, coalesce(c.relacl, acldefault('r', c.relowner)),

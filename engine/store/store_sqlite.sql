@@ -1936,6 +1936,17 @@ SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
   FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
  ORDER BY e.id DESC, listener, d.ended_at_us
 
+-- name: delivery_told
+-- What the audit has of one that waits: the row that its event was of, and who delivers it.
+-- in: delivery text
+-- out: entity text?, key text?, job text
+SELECT e.entity_name AS entity, e.entity_key AS key, f.job_exec AS job
+  FROM prescient_future_job f
+  LEFT JOIN prescient_event e
+    ON e.id = (SELECT max(id) FROM prescient_event
+                WHERE origin = substr(:delivery, instr(:delivery, '/') + 1))
+ WHERE f.bucket = 0 AND f.entity_name = 'prescient.event' AND f.entity_key = :delivery LIMIT 1
+
 -- name: delivery_sought
 -- What it takes to send a delivery that is over once more: as deliver_again of PostgreSQL has it.
 -- The check that emitted the event ended before the delivery did, most likely among the last

@@ -82,6 +82,9 @@ int sqlite_resume_for(struct sqlite_store *db, struct store_report *req, const c
 int sqlite_report_change_checks(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_change_pause(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_change_schedule(struct sqlite_store *db, struct store_report *req);
+int sqlite_report_change_delivery(struct sqlite_store *db, struct store_report *req);
+/* The same without a row of the audit. */
+int sqlite_deliver_again(struct sqlite_store *db, struct store_report *req);
 /* Files again what failed: `wanted` has what failed, its time and the clock. */
 int sqlite_retry_check(struct sqlite_store *db, struct sqlite_enqueue_in *wanted,
                        struct sqlite_filed *filed, struct err *err);

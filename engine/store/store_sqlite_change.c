@@ -437,3 +437,102 @@ int sqlite_report_change_schedule(struct sqlite_store *db, struct store_report *
     }
     return err_set(&req->call.err, ERR_INPUT, "mode: expected put, set, on, off or remove");
 }
+
+/* ---- deliveries ---- */
+
+static int64_t deliver_again(struct sqlite_store *db, struct store_report *req,
+                             const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
+{
+    *slot = slot_fine_next(now, db->head.slot_length_s);
+    return sqlite_run(db, &req->call.err, STATEMENT_EFFECT_DELIVER, &(struct sqlite_effect_deliver_in){
+        .listener = found->listener,
+        .job = found->job,
+        .slot = *slot,
+        .data = found->data,
+        .origin = found->origin,
+        .terms = found->terms,
+        .emitted_us = found->emitted_us,
+        .tenant = found->tenant,
+    });
+}
+
+static int64_t digest_again(struct sqlite_store *db, struct store_report *req,
+                            const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
+{
+    *slot = slot_fine_next(now, db->head.slot_length_s);
+    return sqlite_run(db, &req->call.err, STATEMENT_DIGEST_FILE_AGAIN, &(struct sqlite_digest_file_again_in){
+        .delivery = param(req, 1),
+        .listener = found->listener,
+        .job = found->job,
+        .slot = *slot,
+        .data = found->told,
+        .emitted_us = found->told_us,
+    });
+}
+
+int sqlite_deliver_again(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_delivery_sought_out found = { 0 };
+    struct sqlite_delivery_sought_in in = { .delivery = param(req, 1) };
+    sqlite3_stmt *row = NULL;
+    int rc = sqlite_query(db, &req->call.err, &row, STATEMENT_DELIVERY_SOUGHT, &in);
+    if (rc > 0)
+        rc = sqlite_columns(row, STATEMENT_DELIVERY_SOUGHT, &found);
+    if (rc < 0) {
+        sqlite_done(row);
+        return rc;
+    }
+    const char *outcome = "again", *given = param(req, 2);
+    int64_t now = sqlite_now(db, given ? strtoll(given, NULL, 10) : 0);
+    int64_t slot = found.waits_at, filed = 0;
+    if (found.waits_at)
+        outcome = "waits";
+    else if (!found.job)
+        outcome = "unknown";
+    else if (found.is_digest && found.told)
+        filed = digest_again(db, req, &found, now, &slot);
+    else if (found.is_digest)
+        outcome = "not_kept";
+    else if (!found.terms)
+        outcome = "pruned";
+    else
+        filed = deliver_again(db, req, &found, now, &slot);
+    sqlite_done(row);
+    return filed < 0 ? (int)filed : sqlite_outcome_row(req, outcome, slot);
+}
+
+static int note_delivery(struct sqlite_store *db, struct store_report *req, const char *filed_at)
+{
+    struct sqlite_delivery_told_out told = { 0 };
+    struct sqlite_delivery_told_in in = { .delivery = param(req, 1) };
+    sqlite3_stmt *row = NULL;
+    char moment[MOMENT_TEXT];
+    struct err *err = &req->call.err;
+    int rc = sqlite_query(db, err, &row, STATEMENT_DELIVERY_TOLD, &in);
+    if (rc > 0)
+        rc = sqlite_columns(row, STATEMENT_DELIVERY_TOLD, &told);
+    struct arena *a = req->arena;
+    struct sqlite_audited change = {
+        .who = param(req, 2), .change = "deliver-again", .what = "delivery",
+        .entity = arena_strdup(a, told.entity), .key = arena_strdup(a, told.key),
+        .job = arena_strdup(a, told.job), .name = in.delivery, .reason = param(req, 3),
+        .after = arena_printf(a, "{\"check_at\":\"%s\"}",
+                              moment_format(strtoll(filed_at, NULL, 10), moment)),
+    };
+    sqlite_done(row);
+    return rc < 0 ? rc : sqlite_note_change(db, a, &change, err);
+}
+
+int sqlite_report_change_delivery(struct sqlite_store *db, struct store_report *req)
+{
+    const char *const params[] = { param(req, 1) };
+    struct store_report as = *req;
+    as.params = params;
+    as.nparams = 1;
+    int rc = sqlite_deliver_again(db, &as);
+    req->rows = as.rows;
+    req->call.err = as.call.err;
+    if (rc < 0 || strcmp(req->rows.cells[0], "again") != 0)
+        return rc;
+    return note_delivery(db, req, req->rows.cells[1]);
+}

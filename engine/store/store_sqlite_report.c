@@ -276,68 +276,6 @@ static int report_pull_forward(struct sqlite_store *db, struct store_report *req
     return sqlite_outcome_row(req, outcomes[filed.what], filed.at);
 }
 
-/* ---- deliveries ---- */
-
-static int64_t deliver_again(struct sqlite_store *db, struct store_report *req,
-                             const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
-{
-    *slot = slot_fine_next(now, db->head.slot_length_s);
-    return sqlite_run(db, &req->call.err, STATEMENT_EFFECT_DELIVER, &(struct sqlite_effect_deliver_in){
-        .listener = found->listener,
-        .job = found->job,
-        .slot = *slot,
-        .data = found->data,
-        .origin = found->origin,
-        .terms = found->terms,
-        .emitted_us = found->emitted_us,
-        .tenant = found->tenant,
-    });
-}
-
-static int64_t digest_again(struct sqlite_store *db, struct store_report *req,
-                            const struct sqlite_delivery_sought_out *found, int64_t now, int64_t *slot)
-{
-    *slot = slot_fine_next(now, db->head.slot_length_s);
-    return sqlite_run(db, &req->call.err, STATEMENT_DIGEST_FILE_AGAIN, &(struct sqlite_digest_file_again_in){
-        .delivery = param(req, 1),
-        .listener = found->listener,
-        .job = found->job,
-        .slot = *slot,
-        .data = found->told,
-        .emitted_us = found->told_us,
-    });
-}
-
-static int report_deliver_again(struct sqlite_store *db, struct store_report *req)
-{
-    struct sqlite_delivery_sought_out found = { 0 };
-    struct sqlite_delivery_sought_in in = { .delivery = param(req, 1) };
-    sqlite3_stmt *row = NULL;
-    int rc = sqlite_query(db, &req->call.err, &row, STATEMENT_DELIVERY_SOUGHT, &in);
-    if (rc > 0)
-        rc = sqlite_columns(row, STATEMENT_DELIVERY_SOUGHT, &found);
-    if (rc < 0) {
-        sqlite_done(row);
-        return rc;
-    }
-    const char *outcome = "again";
-    int64_t slot = found.waits_at, filed = 0;
-    if (found.waits_at)
-        outcome = "waits";
-    else if (!found.job)
-        outcome = "unknown";
-    else if (found.is_digest && found.told)
-        filed = digest_again(db, req, &found, now_param(db, req, 2), &slot);
-    else if (found.is_digest)
-        outcome = "not_kept";
-    else if (!found.terms)
-        outcome = "pruned";
-    else
-        filed = deliver_again(db, req, &found, now_param(db, req, 2), &slot);
-    sqlite_done(row);
-    return filed < 0 ? (int)filed : sqlite_outcome_row(req, outcome, slot);
-}
-
 /* ---- settings of all engines ---- */
 
 static int outcome_of(struct store_report *req, const char *outcome)
@@ -393,7 +331,7 @@ static const struct {
     { "pause", sqlite_report_pause, true },    { "resume", sqlite_report_resume, true },
     { "concurrency", report_concurrency, true }, { "set_pace", report_set_pace, true },
     { "reschedule", report_reschedule, true }, { "retry", report_retry, true },
-    { "deliver_again", report_deliver_again, true },
+    { "deliver_again", sqlite_deliver_again, true },
     { "events", report_events, false },        { "events_back", report_events_back, false },
     { "plan", report_plan, false },
     { "cursor_take", sqlite_report_cursor_take, true },
@@ -406,6 +344,7 @@ static const struct {
     { "change_checks", sqlite_report_change_checks, true },
     { "change_pause", sqlite_report_change_pause, true },
     { "change_schedule", sqlite_report_change_schedule, true },
+    { "change_delivery", sqlite_report_change_delivery, true },
     { "doctor", sqlite_report_doctor, false }, { "whole", sqlite_report_whole, false },
 };
 

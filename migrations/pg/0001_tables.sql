@@ -750,7 +750,7 @@ CREATE TABLE prescient.change (
     done_by text NOT NULL DEFAULT session_user,
     -- What was done.
     change text NOT NULL,
-    -- To what: check, job, entity, tenant or schedule.
+    -- To what: check, job, entity, tenant, schedule or delivery.
     what text NOT NULL,
     -- Of a check, and of a schedule: the row that it is about. Of an entity: its name.
     entity_name text,
@@ -758,7 +758,7 @@ CREATE TABLE prescient.change (
     entity_key text,
     -- The job of the check, or the job that is meant.
     job_exec text,
-    -- Of a tenant or a schedule; NULL: the columns before say all.
+    -- Of a tenant, a schedule or a delivery; NULL: the columns before say all.
     name text,
     -- What it was like, as far as it was changed; NULL: it was not there.
     before json,
@@ -769,8 +769,8 @@ CREATE TABLE prescient.change (
     PRIMARY KEY (changed_at, id),
     CONSTRAINT change_change CHECK (change IN ('resolve', 'cancel', 'reschedule', 'run-now', 'retry', 'pause',
                                                'resume', 'schedule-put', 'schedule-on', 'schedule-off',
-                                               'schedule-remove')),
-    CONSTRAINT change_what CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule'))
+                                               'schedule-remove', 'deliver-again')),
+    CONSTRAINT change_what CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule', 'delivery'))
 );
 ALTER SEQUENCE prescient.change_id_seq OWNED BY prescient.change.id;
 COMMENT ON TABLE prescient.change IS

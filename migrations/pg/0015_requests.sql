@@ -201,8 +201,8 @@ COMMENT ON COLUMN prescient.audit.who IS
 COMMENT ON COLUMN prescient.audit.done_by IS 'The user of that session.';
 COMMENT ON COLUMN prescient.audit.change IS
     'resolve, cancel, reschedule, run-now, retry, pause, resume, schedule-put, schedule-on, schedule-off, '
-    'schedule-remove.';
-COMMENT ON COLUMN prescient.audit.what IS 'check, job, entity, tenant, schedule.';
+    'schedule-remove, deliver-again.';
+COMMENT ON COLUMN prescient.audit.what IS 'check, job, entity, tenant, schedule, delivery.';
 
 -- ---- changes of checks --------------------------------------------------------------------------
 
@@ -476,3 +476,29 @@ END $$;
 COMMENT ON FUNCTION prescient.change_checks(text, json, bigint, boolean, text, text) IS
     'Changes up to 1,000 checks: resolve, cancel, reschedule, run-now, retry. Each that changes leaves a row '
     'in audit; a repeat changes nothing twice.';
+
+-- Sends a delivery that is over once more, as deliver_again does, which has its outcomes. One that
+-- is filed leaves a row in audit, of the row that the event was of; its name is the delivery.
+CREATE FUNCTION prescient.change_delivery(delivery text, who text DEFAULT NULL, reason text DEFAULT NULL,
+                                          OUT outcome text, OUT filed_at timestamptz)
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    e record;
+    of_job text;
+BEGIN
+    SELECT d.outcome, d.filed_at INTO outcome, filed_at
+      FROM prescient.deliver_again(delivery COLLATE "default", prescient.tests_at()) d;
+    IF outcome IS DISTINCT FROM 'again' THEN
+        RETURN;
+    END IF;
+    SELECT v.entity_name, v.entity_key INTO e FROM prescient.event_of(delivery COLLATE "default") v;
+    SELECT f.job_exec INTO of_job FROM prescient.future_job f
+     WHERE f.bucket = prescient.bucket_of('prescient.event', delivery COLLATE "default")
+       AND f.entity_name = 'prescient.event' AND f.entity_key = delivery COLLATE "default" LIMIT 1;
+    PERFORM prescient.note_change('deliver-again', 'delivery', e.entity_name, e.entity_key, of_job,
+                                  delivery COLLATE "default", NULL,
+                                  json_build_object('check_at', prescient.moment_text(filed_at)),
+                                  who COLLATE "default", reason COLLATE "default");
+END $$;
+COMMENT ON FUNCTION prescient.change_delivery(text, text, text) IS
+    'Sends the delivery of an event, by its entity_key, once more under the same key; leaves a row in audit.';

@@ -29,8 +29,8 @@ DECLARE
     of_enqueuer CONSTANT text[] := '{enqueue,enqueue_now,enqueue_many,enqueue_each,reschedule,resolve,'
         'resolve_doubt,filed_at,post_checks,schedule,schedule_set,schedule_on,schedule_off,unschedule,'
         'ask_loads,slot_loads}';
-    of_operator CONSTANT text[] := '{change_checks,change_schedule,pause,resume,schedule,schedule_set,'
-        'schedule_on,schedule_off,unschedule}';
+    of_operator CONSTANT text[] := '{change_checks,change_schedule,change_delivery,pause,resume,schedule,'
+        'schedule_set,schedule_on,schedule_off,unschedule}';
     -- the view of events calls generation_now with the rights of its reader
     of_reader CONSTANT text[] := '{events_after,generation_now,refuse_cursor_ahead,newest_rows,slot_count,'
         'open_work,delivery_backlog,events_withheld,event_of,class_us,runs_by,row_events}';

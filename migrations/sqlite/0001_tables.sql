@@ -351,9 +351,10 @@ CREATE TABLE prescient_change (
     done_by TEXT NOT NULL,                  -- the system's user
     change TEXT NOT NULL CONSTRAINT "change must be a known one"
         CHECK (change IN ('resolve', 'cancel', 'reschedule', 'run-now', 'retry', 'pause', 'resume',
-                          'schedule-put', 'schedule-on', 'schedule-off', 'schedule-remove')),
-    what TEXT NOT NULL CONSTRAINT "what must be check, job, entity, tenant or schedule"
-        CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule')),
+                          'schedule-put', 'schedule-on', 'schedule-off', 'schedule-remove',
+                          'deliver-again')),
+    what TEXT NOT NULL CONSTRAINT "what must be check, job, entity, tenant, schedule or delivery"
+        CHECK (what IN ('check', 'job', 'entity', 'tenant', 'schedule', 'delivery')),
     entity_name TEXT,                       -- of a check and a schedule; of an entity, its name
     entity_key TEXT,
     job_exec TEXT,                          -- of a check and a schedule; or the job that is meant

@@ -191,6 +191,22 @@ export function changeThing({ method, path, body, title, word, what, done }) {
     } });
 }
 
+// What is over can be sent again.
+const SENT = ["done", "resolved", "failed"];
+const SENT_WORDS = { again: "It is sent again, at ", waits: "It is not over: it is sent at " };
+
+/** `sent`: { delivery, state, listener }, as /v1/check and /v1/deliveries have it. */
+export function deliverButton(sent) {
+    if (!sent.delivery || !SENT.includes(sent.state))
+        return "";
+    return button("Deliver again", `Deliver again: ${sent.delivery}`, () => changeThing({ method: "POST",
+        path: "v1/deliver-again", body: { delivery: sent.delivery }, word: "Deliver again",
+        title: `Deliver again to ${sent.listener}`, what: [el("p", null, sent.delivery),
+            el("p", { class: "hint" }, "It is sent under the same key, by which the receiver knows it.")],
+        done: (answer) => [SENT_WORDS[answer.outcome] || answer.outcome, moment(answer.check_at, "both"),
+            "."] }));
+}
+
 const PAUSE_WORDS = { paused: "It is paused.", kept: "It was paused already.", resumed: "It goes on.",
     not_paused: "It was not paused." };
 

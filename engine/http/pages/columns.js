@@ -20,4 +20,8 @@ export const state = { name: "State", cell: (i) => i.state };
 export const endedAt = { name: "When", cell: (i) => moment(i.ended_at) };
 export const runAt = { name: "When", cell: (i) => moment(i.run_at) };
 export const ranFor = { name: "Took", kind: "number", cell: (i) => took(i.run_us ?? i.last_run_us) };
+export const tries = { name: "Tries", kind: "number", cell: (e) => e.tries ?? "" };
+/** Of a delivery: when it is tried next, or when it was over. */
+export const sentAt = { name: "Next, or ended", cell: (e) => (e.ended_at ? moment(e.ended_at)
+    : moment(e.check_at, "both")) };
 export const why = { name: "Why", cell: (i) => anchor("check", { entity: i.entity, key: i.key }, "why?") };

@@ -41,7 +41,7 @@ export function filterForm(fields, changed) {
     function submit(event) {
         event.preventDefault();
         const url = new URL(location.href);
-        url.search = "";
+        names.forEach((name) => url.searchParams.delete(name));
         for (const [name, value] of new FormData(form))
             if (value.trim())
                 url.searchParams.set(name, value.trim());

@@ -5,7 +5,7 @@ import { moment } from "./moments.js";
 
 export const title = "Changes";
 const CHANGES = ["", "resolve", "cancel", "reschedule", "run-now", "retry", "pause", "resume",
-    "schedule-put", "schedule-on", "schedule-off", "schedule-remove"];
+    "schedule-put", "schedule-on", "schedule-off", "schedule-remove", "deliver-again"];
 const FIELDS = [{ name: "who", label: "Who" }, { name: "change", label: "Change", options: CHANGES },
     { name: "entity", label: "Entity" }, { name: "key", label: "Key" }, { name: "job", label: "Job" },
     { name: "from", label: "From", example: "-7d" }, { name: "before", label: "Before" }];

@@ -1,6 +1,6 @@
 // page_check.js - one row: why nothing, or nothing more, has happened, and its life.
 import { ask } from "./api.js";
-import { changesOf, oneButton } from "./change.js";
+import { changesOf, deliverButton, oneButton } from "./change.js";
 import * as columns from "./columns.js";
 import { anchor, el, jobLink, section, table, whichOne } from "./dom.js";
 import { moment } from "./moments.js";
@@ -56,8 +56,8 @@ function draw({ why, life }, { mayOperate }) {
             { name: "When", cell: (e) => moment(e.emitted_at) }, { name: "Event", cell: (e) => e.event },
             columns.job, { name: "To", cell: (e) => e.listener || "readers" },
             { name: "State", cell: (e) => e.state || "" },
-            { name: "Tries", kind: "number", cell: (e) => e.tries ?? "" },
-            columns.note], life.events),
+            columns.tries, columns.sentAt, columns.note,
+            ...(mayOperate ? [{ name: "Change", kind: "actions", cell: deliverButton }] : [])], life.events),
     ];
 }
 

@@ -1,7 +1,12 @@
 // page_events.js - who was told: events in the order in which readers get them, from a cursor on.
 import { ask } from "./api.js";
-import { anchor, el, jobLink, rowLink, swap, table } from "./dom.js";
+import { deliverButton } from "./change.js";
+import * as columns from "./columns.js";
+import { anchor, el, jobLink, rowLink, section, swap, table } from "./dom.js";
+import { filterForm, filtersOf } from "./list.js";
 import { moment, now } from "./moments.js";
+import { span } from "./time.js";
+import { view } from "./view.js";
 
 export const title = "Events";
 const KEPT = 500;                   // rows on the page; the oldest go
@@ -71,10 +76,45 @@ function reader(node) {
     return () => go(1, 100);
 }
 
-export function show(main) {
+const FIELDS = [{ name: "listener", label: "Listener" },
+    { name: "failed", label: "Failed", options: ["", "1"] },
+    { name: "from", label: "Emitted from", example: "-1d" }];
+const SENT = [
+    { name: "Emitted", cell: (d) => moment(d.emitted_at) },
+    { name: "To", cell: (d) => d.listener },
+    { name: "Event", cell: (d) => d.event || "" },
+    { name: "Row", kind: "row", cell: (d) => (d.entity ? rowLink(d) : "") },
+    { name: "State", cell: (d) => d.state },
+    columns.tries, columns.sentAt, columns.note,
+];
+
+function sent({ answer, status: { store } }, { mayOperate }) {
+    const n = store.events_withheld;
+    const withheld = n ? el("p", { class: "sentence" }, `${n} events are withheld from readers`,
+        store.withheld_by ? ` by ${store.withheld_by}` : "",
+        store.withheld_us ? ` for ${span(store.withheld_us / 1000)}` : "",
+        ": an older transaction is open.") : null;
+    const list = mayOperate ? [...SENT, { name: "Change", kind: "actions", cell: deliverButton }] : SENT;
+    const more = answer.scanned_to ? ["Looked back to ", moment(answer.scanned_to), "."]
+        : answer.has_more ? ["These are the first 100, or more."] : null;
+    return [withheld, table("What waits to be sent first, then what is over, the newest first", list,
+        answer.items, "None."), more ? el("p", { class: "hint" }, more) : null];
+}
+
+/** Deliveries, by the filters in the address. */
+function deliveries(rights) {
+    const names = FIELDS.map((f) => f.name);
+    const looked = view({ every: 30, draw: (data) => sent(data, rights), load: async () => ({
+        answer: await ask("v1/deliveries", filtersOf(names)), status: await ask("v1/status") }) });
+    const again = () => document.dispatchEvent(new Event("changed"));
+    return section("Deliveries", filterForm(FIELDS, again), looked);
+}
+
+export function show(main, rights) {
     const node = el("div", null, el("p", { class: "nothing" }, "Asking ..."));
-    main.replaceChildren(el("h1", null, title), el("p", { class: "hint" },
-        "In an order that stays, from the oldest that is kept, or from the cursor in the address on."),
-    node);
+    main.replaceChildren(el("h1", null, title), deliveries(rights),
+        el("h2", null, "Events as readers get them"),
+        el("p", { class: "hint" }, "In an order that stays, from the oldest that is kept, or from the ",
+            "cursor in the address on."), node);
     reader(node)();
 }
