@@ -146,13 +146,36 @@ static const char *const refusals[2][2] = {
                         "there is no memory for this just now, and nothing was done; send it again later" },
 };
 
+/* What it may have changed is asked for anew. */
+static void note_change(struct backends *b)
+{
+    b->changes++;
+    sharing_forget(&b->sharing);
+}
+
+/* The next one after `c` of those who share an answer; `c` is on its own from here on. */
+static struct connection *take_sharer(struct connection *c)
+{
+    struct connection *next = c->sharers;
+    c->sharers = NULL;
+    return next;
+}
+
+static void refuse_all(struct connection *c, const char *detail)
+{
+    for (struct connection *next; c; c = next) {
+        next = take_sharer(c);
+        connection_refuse(c, PROBLEM_AWAY, "", "%s", detail);
+        connection_turn(c, false, false);
+    }
+}
+
 static void refuse_asked(struct backend_process *p, enum asked_rc asked)
 {
+    if (p->writes)
+        note_change(p->all);
     for (int i = p->nanswered; i < p->nasked; i++)
-        if (p->asked[i]) {
-            connection_refuse(p->asked[i], PROBLEM_AWAY, "", "%s", refusals[asked][p->writes]);
-            connection_turn(p->asked[i], false, false);
-        }
+        refuse_all(p->asked[i], refusals[asked][p->writes]);
     p->nasked = p->nanswered = 0;
 }
 
@@ -235,6 +258,7 @@ void backends_end(struct backends *b)
             kill(b->all[i].pid, SIGKILL);
             waitpid(b->all[i].pid, NULL, 0);
         }
+    sharing_forget(&b->sharing);
 }
 
 /* ---- what waits ---- */
@@ -257,13 +281,88 @@ static struct waiting *next_of(struct backend_process *p)
     return p->streamed ? &b->streams : &b->writes;
 }
 
-void backends_ask(struct backends *b, struct connection *c)
+static void await(struct backends *b, struct connection *c)
 {
     struct waiting *w = queue_of(b, &route_table[c->route]);
     connection_wait(c);
     c->next_waiting = NULL;
     *w->end = c;
     w->end = &c->next_waiting;
+}
+
+/* ---- what several have asked ---- */
+
+static struct sharing_question question_of(const struct connection *c)
+{
+    return (struct sharing_question){ (uint32_t)c->route, c->visit.guest.role, c->request.query };
+}
+
+/* An answer with its tag, or the word that the reader has it already. */
+static void answer_tagged(struct connection *c, const struct answer *answer, const char *etag, int64_t age_us)
+{
+    char headers[SHARING_ETAG + 40];
+    struct answer same = *answer;
+    snprintf(headers, sizeof headers, "ETag: %s\r\nAge: %d\r\n", etag, (int)(age_us / S));
+    if (sharing_is_known(etag, c->request.headers[REQUEST_IF_NONE_MATCH]))
+        same.status = HTTP_STATUS_NOT_MODIFIED;
+    connection_answer(c, &same, headers);
+}
+
+/* False: none is kept. */
+static bool answer_kept(struct backends *b, struct connection *c)
+{
+    struct sharing_question q = question_of(c);
+    const struct shared_answer *kept = sharing_find(&b->sharing, &q, c->shares_since_us);
+    if (!kept)
+        return false;
+    answer_tagged(c, &(struct answer){ .status = HTTP_STATUS_OK, .content = kept->content,
+                                       .body = kept->body, .body_len = kept->body_len },
+                  kept->etag, now_us(b) - kept->asked_us);
+    return true;
+}
+
+/* Whether the answer to `leads` is good for `c`, too: nothing was changed since. */
+static bool is_twin(const struct backends *b, const struct connection *leads, const struct connection *c)
+{
+    return leads && leads->shares_since_us && leads->changes == b->changes && leads->route == c->route &&
+           leads->visit.guest.role == c->visit.guest.role && !strcmp(leads->request.query, c->request.query);
+}
+
+/* Of those that are asked, or wait to be. NULL: nobody has asked the same. */
+static struct connection *find_twin(const struct backends *b, const struct connection *c)
+{
+    for (struct connection *w = b->reads.first; w; w = w->next_waiting)
+        if (is_twin(b, w, c))
+            return w;
+    for (int i = 0; i < BACKENDS; i++)
+        for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++)
+            if (is_twin(b, b->all[i].asked[k], c))
+                return b->all[i].asked[k];
+    return NULL;
+}
+
+static int64_t shares_since(const struct backends *b, const struct connection *c)
+{
+    int age_s = sharing_max_age_s(c->request.headers[REQUEST_CACHE_CONTROL]);
+    bool is_shared = route_table[c->route].is_shared && sharing_may(c->request.query);
+    return is_shared && age_s > 0 ? now_us(b) - age_s * S : 0;
+}
+
+void backends_ask(struct backends *b, struct connection *c)
+{
+    c->sharers = NULL;
+    c->changes = b->changes;
+    c->shares_since_us = shares_since(b, c);
+    if (c->shares_since_us && answer_kept(b, c))
+        return;
+    struct connection *twin = c->shares_since_us ? find_twin(b, c) : NULL;
+    if (!twin) {
+        await(b, c);
+        return;
+    }
+    connection_wait(c);
+    c->sharers = twin->sharers;
+    twin->sharers = c;
 }
 
 static struct connection *take_waiting(struct waiting *w)
@@ -275,36 +374,50 @@ static struct connection *take_waiting(struct waiting *w)
     return c;
 }
 
+/* Whoever shares the answer asks in its place. */
 static void drop(struct waiting *w, const struct connection *c)
 {
     for (struct connection **at = &w->first; *at; at = &(*at)->next_waiting)
         if (*at == c) {
-            *at = c->next_waiting;
-            if (!*at)
-                w->end = at;
+            *at = c->sharers ? c->sharers : c->next_waiting;
+            if (c->sharers)
+                c->sharers->next_waiting = c->next_waiting;
+            if (w->end == &c->next_waiting)
+                w->end = c->sharers ? &c->sharers->next_waiting : at;
+            return;
+        }
+}
+
+/* One that shares the answer of `leads`. */
+static void drop_sharer(struct connection *leads, const struct connection *c)
+{
+    for (struct connection *at = leads; at; at = at->sharers)
+        if (at->sharers == c) {
+            at->sharers = c->sharers;
             return;
         }
 }
 
 void backends_forget(struct backends *b, const struct connection *c)
 {
+    for (struct connection *w = b->reads.first; w; w = w->next_waiting)
+        drop_sharer(w, c);
+    for (int i = 0; i < BACKENDS; i++)
+        for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++) {
+            drop_sharer(b->all[i].asked[k], c);
+            if (b->all[i].asked[k] == c)
+                b->all[i].asked[k] = c->sharers;
+        }
     drop(&b->reads, c);
     drop(&b->writes, c);
     drop(&b->streams, c);
-    for (int i = 0; i < BACKENDS; i++)
-        for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++)
-            if (b->all[i].asked[k] == c)
-                b->all[i].asked[k] = NULL;
 }
 
 static void refuse_old(struct backends *b, struct waiting *w)
 {
-    while (w->first && now_us(b) - w->first->since_us > TURN_US) {
-        struct connection *c = take_waiting(w);
-        connection_refuse(c, PROBLEM_AWAY, "", "the store has not been asked in time; nothing was done; send "
-                          "it again later");
-        connection_turn(c, false, false);
-    }
+    while (w->first && now_us(b) - w->first->since_us > TURN_US)
+        refuse_all(take_waiting(w),
+                   "the store has not been asked in time; nothing was done; send it again later");
 }
 
 /* ---- asking ---- */
@@ -419,18 +532,47 @@ static void write_out(struct backend_process *p)
 
 /* ---- answers ---- */
 
+/* To all who share it, and kept for those who come. */
+static void answer_shared(struct backend_process *p, struct connection *c, const struct answer *answer)
+{
+    char etag[SHARING_ETAG];
+    struct backends *b = p->all;
+    struct sharing_question q = question_of(c);
+    sharing_etag(answer->body, answer->body_len, etag);
+    if (c->shares_since_us && c->changes == b->changes)
+        sharing_keep(&b->sharing, &q, answer, etag, p->asked_us);
+    for (struct connection *next; c; c = next) {
+        next = take_sharer(c);
+        answer_tagged(c, answer, etag, 0);
+        connection_turn(c, false, false);
+    }
+}
+
+static void answer_all(struct backend_process *p, struct connection *c, const struct answer *answer)
+{
+    if (answer->status == HTTP_STATUS_OK && route_table[c->route].is_shared) {
+        answer_shared(p, c, answer);
+        return;
+    }
+    for (struct connection *next; c; c = next) {
+        next = take_sharer(c);
+        connection_answer(c, answer, "");
+        connection_turn(c, false, false);
+    }
+}
+
 /* False: there are more answers than questions, or they cannot be read. */
 static bool deliver(struct backend_process *p, struct exchange message)
 {
     struct answer answer;
+    if (p->writes)
+        note_change(p->all);
     while (p->nanswered < p->nasked && exchange_next_answer(&message, &answer)) {
         struct connection *c = p->asked[p->nanswered++];
         if (p->asks_tokens)
             p->all->o.tokens_came(p->all->o.ctx, &answer, p->asked_us);
-        if (!c)
-            continue;
-        connection_answer(c, &answer, "");
-        connection_turn(c, false, false);
+        if (c)
+            answer_all(p, c, &answer);
     }
     return p->nanswered == p->nasked && !message.len && outgoing_is_empty(&p->out);
 }

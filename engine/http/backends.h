@@ -12,6 +12,7 @@
 #include "../base/log.h"
 #include "../base/settings.h"
 #include "connection.h"
+#include "sharing.h"
 
 enum { BACKENDS_READ = 2, BACKENDS = BACKENDS_READ + 2 };
 
@@ -54,6 +55,8 @@ struct backends {
     struct backends_options o;
     struct backend_process all[BACKENDS];
     struct waiting reads, writes, streams;      /* questions that nobody has been asked yet */
+    struct sharing sharing;
+    uint64_t changes;               /* answers of the one that writes */
 };
 
 void backends_init(struct backends *b, const struct backends_options *options);
@@ -63,7 +66,8 @@ void backends_renew(struct backends *b, const struct settings *settings);
 /* Closes them: they end by themselves, or are killed half a second later. */
 void backends_end(struct backends *b);
 
-/* The request of the connection waits for its answer from here on. */
+/* The request of the connection is answered by an answer that is kept, or waits from here on: for
+ * its own answer, or for that of another one that has asked the same. */
 void backends_ask(struct backends *b, struct connection *c);
 /* It is not interested any more. */
 void backends_forget(struct backends *b, const struct connection *c);

@@ -20,6 +20,7 @@ enum { REQUEST_HEAD_MAX = 16 * 1024 };
 #define REQUEST_HEADERS(row) \
     row(ACCEPT, "accept") \
     row(AUTHORIZATION, "authorization") \
+    row(CACHE_CONTROL, "cache-control") \
     row(CONTENT_ENCODING, "content-encoding") \
     row(CONTENT_LENGTH, "content-length") \
     row(CONTENT_TYPE, "content-type") \

@@ -21,6 +21,9 @@
 #include "post_lines.h"
 #include "stream.h"
 
+/* What is read of the store, and looked at by many. */
+#define LOOKED_AT ACCESS_READ, .is_shared = true
+
 /* What takes a change as an object. */
 #define CHANGES                                                                                              \
     ACCESS_OPERATE, .writes = true, .content_type = "application/json", .body_max = 1024 * 1024,             \
@@ -42,22 +45,22 @@ const struct route route_table[] = {
       .content_type = "application/json", .body_max = 8 * 1024 * 1024, .answer = post_answer },
     { HTTP_POST, "/v1/checks", ACCESS_ENQUEUE, .writes = true, .streams = true,
       .content_type = "application/x-ndjson", .body_max = STREAM_BODY_MAX, .answer = post_lines_answer },
-    { HTTP_GET, "/v1/checks", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/history", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/runs", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/slots", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/schedules", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/engines", ACCESS_READ, .answer = lists_answer },
-    { HTTP_GET, "/v1/audit", ACCESS_READ, .answer = lists_answer },
+    { HTTP_GET, "/v1/checks", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/history", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/runs", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/slots", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/schedules", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/engines", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/audit", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },
-    { HTTP_GET, "/v1/deliveries", ACCESS_READ, .answer = asked_deliveries_answer },
-    { HTTP_GET, "/v1/jobs", ACCESS_READ, .answer = asked_jobs_answer },
-    { HTTP_GET, "/v1/check", ACCESS_READ, .answer = looks_answer },
-    { HTTP_GET, "/v1/job", ACCESS_READ, .answer = looks_answer },
-    { HTTP_GET, "/v1/slot", ACCESS_READ, .answer = looks_answer },
-    { HTTP_GET, "/v1/status", ACCESS_READ, .answer = looks_answer },
+    { HTTP_GET, "/v1/deliveries", LOOKED_AT, .answer = asked_deliveries_answer },
+    { HTTP_GET, "/v1/jobs", LOOKED_AT, .answer = asked_jobs_answer },
+    { HTTP_GET, "/v1/check", LOOKED_AT, .answer = looks_answer },
+    { HTTP_GET, "/v1/job", LOOKED_AT, .answer = looks_answer },
+    { HTTP_GET, "/v1/slot", LOOKED_AT, .answer = looks_answer },
+    { HTTP_GET, "/v1/status", LOOKED_AT, .answer = looks_answer },
     { HTTP_GET, "/v1/requests", ACCESS_ENQUEUE, .answer = asked_request_answer },
-    { HTTP_GET, "/v1/why", ACCESS_READ, .answer = asked_why_answer },
+    { HTTP_GET, "/v1/why", LOOKED_AT, .answer = asked_why_answer },
     { HTTP_POST, "/v1/resolve", CHANGES },
     { HTTP_POST, "/v1/cancel", CHANGES },
     { HTTP_POST, "/v1/reschedule", CHANGES },

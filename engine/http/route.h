@@ -27,6 +27,8 @@ struct route {
     bool needs_no_store;            /* it goes on while the store is away, for those known by then */
     const char *content_type;       /* that its body must have; NULL: it has no body */
     size_t body_max;                /* bytes */
+    /* Its answers have a tag, and are shared by readers who say so (sharing.h). */
+    bool is_shared;
     /* The front puts what it has counted into the body of the question, and answers by itself where
      * the backends do not in time. */
     bool has_counts;

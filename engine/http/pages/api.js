@@ -6,6 +6,10 @@ const BASE = new URL(".", document.baseURI);
 const PATIENCE = 30 * 1000;
 let last = Promise.resolve();
 let csrf = null;
+let oldest = 0;                     // seconds that an answer may be old, as others have got it
+let aged = 0;
+const kept = new Map();             // by URL, what has come with a tag; the last few
+const KEPT = 20;
 let askForToken = null;             // shows the form, and resolves when somebody has logged in
 
 /** What /v1 answers when something goes wrong (RFC 9457). `status` 0: there was no answer. */
@@ -41,8 +45,44 @@ async function problemOf(response) {
     return new Problem(response.status, read, Number(response.headers.get("Retry-After")) || 0);
 }
 
+/** How old the answers to the next questions may be, in seconds: several readers of one page then
+ * cost as much as one. */
+export function takeOlder(seconds) {
+    oldest = seconds;
+    aged = 0;
+}
+
+/** How old the oldest answer since then is, in seconds. */
+export function agedBy() {
+    return aged;
+}
+
+function keep(url, tag, text) {
+    kept.delete(url.href);
+    if (tag)
+        kept.set(url.href, { tag, text });
+    if (kept.size > KEPT)
+        kept.delete(kept.keys().next().value);
+}
+
+async function read(url, response) {
+    if (response.status === 204)
+        return null;
+    aged = Math.max(aged, Number(response.headers.get("Age")) || 0);
+    if (response.status === 304)
+        return JSON.parse(kept.get(url.href).text);
+    const text = await response.text();
+    keep(url, response.headers.get("ETag"), text);
+    return JSON.parse(text);
+}
+
 async function exchange(method, url, body) {
     const headers = { Accept: "application/json" };
+    if (method === "GET") {
+        headers["Cache-Control"] = `max-age=${oldest}`;
+        if (kept.has(url.href))
+            headers["If-None-Match"] = kept.get(url.href).tag;
+    }
     if (body !== undefined)
         headers["Content-Type"] = "application/json";
     if (csrf && method !== "GET")
@@ -56,9 +96,9 @@ async function exchange(method, url, body) {
         throw new Problem(0, { detail: "the server does not answer" }, 0);
     }
     heard(response.headers.get("Date"));
-    if (!response.ok)
+    if (!response.ok && response.status !== 304)
         throw await problemOf(response);
-    return response.status === 204 ? null : response.json();
+    return read(url, response);
 }
 
 async function withLogin(method, url, body) {
@@ -85,6 +125,7 @@ export function ask(path, query) {
 
 /** The body of a change. What has no answer may have been done: send it with a uniqid. */
 export function send(method, path, body) {
+    oldest = 0;
     return inTurn(() => withLogin(method, urlOf(path), body));
 }
 

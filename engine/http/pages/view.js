@@ -1,8 +1,10 @@
 // view.js - what a page shows of the store, and asks for again while somebody looks at it.
+import { agedBy, takeOlder } from "./api.js";
 import { el, swap } from "./dom.js";
 import { moment, now } from "./moments.js";
 
 const AFTER_TROUBLE_S = 5;
+const FRESH_MS = 3000;              // after a change, as another server may have been asked
 
 /** Loads and draws, again and again: `load` is async, `draw` makes nodes of what it returned, and
  * `every` is in seconds. A tab that is hidden asks nothing. Returns its element. */
@@ -10,9 +12,9 @@ export function view({ load, draw, every }) {
     const body = el("div", { "aria-busy": "true" }, el("p", { class: "nothing" }, "Asking ..."));
     const trouble = el("p", { class: "trouble", role: "alert", hidden: true });
     const age = el("span", { class: "age" });
-    const button = el("button", { type: "button", click: () => look() }, "Look now");
+    const button = el("button", { type: "button", click: () => anew() }, "Look now");
     const node = el("div", null, el("p", { class: "asked" }, age, " ", button), trouble, body);
-    let data, seen, timer = null, isAsking = false, isWanted = false, dueAt = 0;
+    let data, seen, timer = null, isAsking = false, isWanted = false, dueAt = 0, freshUntil = 0;
 
     function drawAll() {
         swap(body, draw(data));
@@ -25,12 +27,18 @@ export function view({ load, draw, every }) {
             timer = setTimeout(look, seconds * 1000);
     }
 
+    // what somebody asks for, or has changed, is of now
+    function anew() {
+        freshUntil = Date.now() + FRESH_MS;
+        look();
+    }
+
     function good(answer) {
         const text = JSON.stringify(answer);
         trouble.hidden = true;
         body.classList.remove("old");
         body.removeAttribute("aria-busy");
-        swap(age, "As of ", moment(now(), "both"), `; looks every ${every} s`);
+        swap(age, "As of ", moment(now() - agedBy() * 1000, "both"), `; looks every ${every} s`);
         data = answer;
         if (text !== seen)
             drawAll();
@@ -57,6 +65,7 @@ export function view({ load, draw, every }) {
             return;
         isAsking = true;
         clearTimeout(timer);
+        takeOlder(Date.now() < freshUntil ? 0 : every / 2);
         try {
             good(await load());
         } catch (problem) {
@@ -86,7 +95,7 @@ export function view({ load, draw, every }) {
 
     document.addEventListener("visibilitychange", shown);
     document.addEventListener("zone", redraw);
-    document.addEventListener("changed", look);
+    document.addEventListener("changed", anew);
     if (!document.hidden)
         look();
     return node;

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# cli_shared.sh - answers of prescient serve that several readers get: who says max-age gets one
+# that others have got lately, or that is under way; who does not, a new one. ETag, 304, Age.
+# about 15 s
+. "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
+. "$ROOT/tests/serve_lib.sh"
+
+# asks [option of curl...]: prints the status; head and body are in these files
+asks() { : >body; get -D head "$@" "$URL"; }
+older() { asks -H 'Cache-Control: max-age=20' "$@"; }
+keys() { json '[i["key"] for i in j["items"]]' <body; }
+header() { tr -d '\r' <head | sed -n "s/^$1: //p"; }
+files() { "$P" --quiet enqueue orders "$1" look 2099-03-01T13:15:00Z >/dev/null; }
+
+what_is_kept() {
+    local s=$STORE_NAME tag
+    files 1
+    is "$s: a list" "$(older; keys)" "200['1']"
+    is "$s: has its age" "$(header Age)" 0
+    tag=$(header ETag)
+    has "$s: and a tag of its bytes" "$tag" "$(sha256sum body | cut -c 1-32)"
+    is "$s: who has it gets no bytes" "$(asks -H "If-None-Match: $tag")$(wc -c <body)" 3040
+    is "$s: but its tag" "$(header ETag)" "$tag"
+    files 2
+    is "$s: who takes an older one gets it" "$(older; keys)" "200['1']"
+    is "$s: also by its tag" "$(older -H "If-None-Match: $tag")" 304
+    is "$s: it is no newer for another word" "$(asks -H 'Cache-Control: no-transform, max-age=9'; keys)" \
+        "200['1']"
+    is "$s: who says nothing gets a new one" "$(asks; keys)" "200['1', '2']"
+    is "$s: who has an old one, too" "$(asks -H "If-None-Match: $tag"; keys)" "200['1', '2']"
+    is "$s: and who takes none that is older" "$(asks -H 'Cache-Control: max-age=0'; keys)" "200['1', '2']"
+    is "$s: the others still have theirs" "$(older; keys)" "200['1']"
+    is "$s: a change through this server ends that" \
+        "$(post '{"entity": "orders", "key": "3", "job": "look", "check_at": "2099-03-01T13:15:00Z"}'
+        older; keys)" "201200['1', '2', '3']"
+    is "$s: a problem has no tag" "$(get -D head "$URL&none=1" -H 'Cache-Control: max-age=20'
+        header ETag)" 400
+}
+
+# n, n1, n2: how many more there are than before
+number() { local n=$(($(json 'len(j["items"])' <body) - BEFORE)); echo "n${n/#0/}"; }
+# Readers of another role, and payloads, have answers of their own.
+of_equal_rights() {
+    local s=$STORE_NAME eve bob
+    BEFORE=$(q "SELECT count(*) + 1 FROM {future_job}")
+    eve=$("$P" --quiet token new eve --role read)
+    bob=$("$P" --quiet token new bob --role operate)
+    wait_until 20 asks_as_nobody || fail "$s: a token is needed" "$(cat body)"
+    wait_until 20 knows "$bob" || fail "$s: the token is known" "$(cat body)"
+    files 4
+    is "$s: one of a reader" "$(older -H "Authorization: Bearer $eve"; number)" 200n
+    files 5
+    is "$s: is the reader's" "$(older -H "Authorization: Bearer $eve"; number)" 200n
+    is "$s: and of nobody with other rights" "$(older -H "Authorization: Bearer $bob"; number)" 200n1
+    is "$s: nor of who has none" "$(older)" 401
+    URL+='&payload=1'
+    is "$s: payloads" "$(older -H "Authorization: Bearer $bob"; number)" 200n1
+    files 6
+    is "$s: are asked for by each" "$(older -H "Authorization: Bearer $bob"; number)" 200n2
+    is "$s: who may have them" "$(older -H "Authorization: Bearer $eve")" 403
+}
+asks_as_nobody() { [ "$(asks)" = 401 ]; }
+knows() { [ "$(asks -H "Authorization: Bearer $1")" = 200 ]; }
+
+# readers: those that ask the store for what is read; they are started behind the one that writes
+readers() { backends_of shared | xargs | cut -d ' ' -f 2,3; }
+are_connected() { [ "$(grep -c "$SOCK" /proc/net/unix)" -gt "$1" ]; }
+# twenty_ask: the same, in the background, while nobody answers; their pids are in OF
+twenty_ask() {
+    local i
+    OF=
+    for i in $(seq 20); do
+        curl -s --max-time $((20 * PATIENCE)) --unix-socket "$SOCK" -D "head.$i" -o "body.$i" \
+            -H 'Cache-Control: max-age=20' "$URL" &
+        OF+=" $!"
+    done
+}
+statuses() { head -qn 1 head.* | tr -d '\r' | sort | uniq -c | xargs; }
+
+# The first two that ask go away before there is an answer: the others have it all the same.
+under_way() {
+    local s=$STORE_NAME i first=
+    post '{"entity": "orders", "key": "7", "job": "look", "check_at": "2099-03-01T13:15:00Z"}' >/dev/null
+    # shellcheck disable=SC2046
+    kill -STOP $(readers)
+    for i in 1 2; do
+        curl -s --unix-socket "$SOCK" -H 'Cache-Control: max-age=20' "$URL" >/dev/null 2>&1 &
+        first+=" $!"
+        wait_until 20 are_connected "$i"
+    done
+    twenty_ask
+    wait_until 20 are_connected 22
+    # shellcheck disable=SC2086
+    kill $first
+    # shellcheck disable=SC2046
+    kill -CONT $(readers)
+    # shellcheck disable=SC2086
+    wait $first $OF 2>/dev/null
+    is "$s: who asked first is gone, and the others are answered" "$(statuses)" "20 HTTP/1.1 200 OK"
+    is "$s: all the same" "$(cat body.* | sort -u | wc -l)" 1
+}
+
+# One question is asked for twenty: with it, all are lost.
+one_for_all() {
+    local s=$STORE_NAME
+    post '{"entity": "orders", "key": "8", "job": "look", "check_at": "2099-03-01T13:15:00Z"}' >/dev/null
+    # shellcheck disable=SC2046
+    kill -STOP $(readers)
+    twenty_ask
+    wait_until 20 are_connected 20
+    # shellcheck disable=SC2046
+    kill -KILL $(readers)
+    # shellcheck disable=SC2086
+    wait $OF
+    is "$s: one question is asked for twenty" "$(statuses)" "20 HTTP/1.1 503 Service Unavailable"
+    ok "$s: and others are answered again" wait_until 30 is_answered
+}
+is_answered() { [ "$(asks)" = 200 ]; }
+
+shared() {
+    URL=http://localhost/v1/checks?entity=orders
+    a_clean_store
+    settings 'log_level = "error"; jobs = { look = { plugin = "noop"; }; };'
+    serve shared
+    what_is_kept
+    under_way
+    one_for_all
+    of_equal_rights
+    ends shared
+}
+on_each_store shared
