@@ -32,6 +32,8 @@ void reports_have_the_documented_columns(void)
     columns_are("runs",
                 "run_at_us entity_name entity_key job_exec outcome check_number failure_count slot_at "
                 "next_check_at run_us note engine tenant cursor");
+    columns_are("slowest",
+                "run_at_us entity_name entity_key job_exec outcome run_us slot_at note engine tenant");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate parts");
     columns_are("slots_before", "slot_at");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
@@ -240,6 +242,32 @@ void the_past_goes_on_behind_a_cursor(void)
     history.params[3] = "amiss";
     all_pages(history, "1", one);
     TEXT_IS("", one);
+}
+
+/* Whether they have ended their check or not. */
+void the_slowest_runs_come_first(void)
+{
+    WITH_STORE();
+    struct scene scene = scene_of(3);
+    answer_again(&scene.answers[0], SLOT + LENGTH);
+    scene.answers[0].run_us = 7000;
+    scene.answers[1].run_us = 9000;
+    IS(3, settle(&scene).touched);
+    scene_end(&scene);
+    struct store_rows rows = REPORT("slowest", "look", NULL, "2");
+    IS(2, rows.rows);
+    TEXT_IS("2", cell(&rows, 0, "entity_key"));
+    TEXT_IS("9000", cell(&rows, 0, "run_us"));
+    TEXT_IS("1", cell(&rows, 1, "entity_key"));
+    TEXT_IS("again", cell(&rows, 1, "outcome"));
+    IS(3, REPORT("slowest").rows);
+    IS(0, REPORT("slowest", "other").rows);
+    IS(0, REPORT("slowest", NULL, text_of(NOW + 3600)).rows);
+    /* one of each kind is looked at, and the place where that ended is told */
+    rows = REPORT("slowest", NULL, NULL, "5", "60000", "1");
+    IS(3, rows.rows);
+    TEXT_IS("NULL", cell(&rows, 2, "entity_name"));
+    CU_ASSERT_STRING_NOT_EQUAL(cell(&rows, 2, "run_at_us"), "NULL");
 }
 
 void history_and_runs_are_filtered_and_newest_first(void)

@@ -419,6 +419,7 @@
     X(a_list_goes_on_behind_a_cursor)                                                                        \
     X(a_list_is_filtered_by_state_and_tenant)                                                                \
     X(the_past_goes_on_behind_a_cursor)                                                                      \
+    X(the_slowest_runs_come_first)                                                                           \
     X(history_and_runs_are_filtered_and_newest_first)                                                        \
     X(slots_go_from_pending_to_closed)                                                                       \
     X(slots_that_are_over_are_told_from_a_moment_on)                                                         \

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../base/moment.h"
-#include "../rules/occurrence.h"
-#include "../rules/slot.h"
 #include "../view/schedule_rule.h"
+#include "../view/schedule_times.h"
 #include "action.h"
 #include "app.h"
 #include "filter.h"
@@ -185,11 +184,6 @@ static int run_list(struct app *app, const struct args *args)
     return filter_print(app, &f, "schedules", params, 6, &view);
 }
 
-enum { TIMES = 10 };
-
-/* Those that come; of none why. `late_since` 0: the first is not late. */
-struct times { int64_t at[TIMES], late_since; int n; const char *none; };
-
 /* The time of --now, else the database's. */
 static int64_t now_of(struct app *app, const struct store_rows *row)
 {
@@ -197,55 +191,7 @@ static int64_t now_of(struct app *app, const struct store_rows *row)
     return given ? strtoll(given, NULL, 10) : rows_number(row, 0, "clock_at");
 }
 
-static const char *why_none(const struct store_rows *row)
-{
-    bool waits = rows_value(row, 0, "next_check_at");
-    if (!rows_is_true(row, 0, "is_active"))
-        return "none: it is off";
-    if (waits && !rows_value(row, 0, "first_check_at"))
-        return "not known: this user may read the views only";
-    if (!waits)
-        return "none: its check is missing, which an engine files anew within an hour";
-    if (slot_is_of_pause(rows_number(row, 0, "next_check_at")) || rows_number(row, 0, "is_paused"))
-        return "none while it is paused: prescient pauses has by whom and since when";
-    if (!rows_value(row, 0, "terms"))
-        return "not known: its check does not carry the rule";
-    return "none: no time follows";
-}
-
-/* What an engine does with its check from now on. */
-static int find_times(struct app *app, const struct store_rows *row, struct times *out, struct err *err)
-{
-    CLEANUP(zone_freep) struct zone *zone = NULL;
-    struct terms terms;
-    struct recurrence_grid grid = { .slot_length_s = (int32_t)rows_number(row, 0, "slot_length_s") };
-    const char *text = rows_value(row, 0, "terms");
-    int64_t now = now_of(app, row), at = rows_number(row, 0, "next_check_at");
-    out->none = why_none(row);
-    if (!text || slot_is_of_pause(at) || rows_number(row, 0, "is_paused"))
-        return 0;
-    int rc = terms_parse(text, &terms, err);
-    if (rc == 0 && terms.recurrence.is_cron)
-        rc = zone_read(terms.recurrence.zone, &zone, err);
-    if (rc < 0)
-        return rc;
-    grid.zone = zone;
-    struct occurrence o = {
-        .terms = &terms,
-        .grid = &grid,
-        .first_check_at = rows_number(row, 0, "first_check_at"),
-        .next_check_at = at,
-        .has_begun = rows_number(row, 0, "has_begun"),
-    };
-    out->n = occurrence_ahead(o, rows_number(row, 0, "again_at"), now, out->at, TIMES);
-    int64_t nominal = occurrence_nominal(&o);
-    bool is_late = nominal && nominal < slot_floor(now, grid.slot_length_s);
-    if (out->n && out->at[0] <= slot_fine_next(now, grid.slot_length_s) && is_late)
-        out->late_since = nominal;
-    return 0;
-}
-
-/* What find_times needs, and nobody else. */
+/* What schedule_times needs, and nobody else. */
 static bool is_shown(const char *column)
 {
     static const char *const hidden[] = { "has_begun", "is_paused", "clock_at" };
@@ -255,7 +201,7 @@ static bool is_shown(const char *column)
     return true;
 }
 
-static void print_times(struct app *app, const struct times *times)
+static void print_times(struct app *app, const struct schedule_times *times)
 {
     char text[MOMENT_TEXT], since[MOMENT_TEXT];
     if (!times->n)
@@ -268,7 +214,7 @@ static void print_times(struct app *app, const struct times *times)
     }
 }
 
-static void print_shown(struct app *app, const struct store_rows *row, const struct times *times)
+static void print_shown(struct app *app, const struct store_rows *row, const struct schedule_times *times)
 {
     for (int c = 0; c < row->columns; c++) {
         const char *shown = rows_text(app->arena, row->kinds[c], row->cells[c]);
@@ -281,7 +227,7 @@ static void print_shown(struct app *app, const struct store_rows *row, const str
     print_times(app, times);
 }
 
-static void print_json(struct app *app, const struct store_rows *row, const struct times *times)
+static void print_json(struct app *app, const struct store_rows *row, const struct schedule_times *times)
 {
     char text[MOMENT_TEXT];
     json_t *object = report_made(app, rows_object(row, 0)), *list = report_made(app, json_array());
@@ -307,7 +253,7 @@ static int run_show(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
     struct store_rows row;
-    struct times times = { .n = 0 };
+    struct schedule_times times = { .n = 0 };
     if (args->noperands != 2)
         return app_usage(app, "show takes NAME");
     const char *params[] = { args->operands[1] };
@@ -315,7 +261,7 @@ static int run_show(struct app *app, const struct args *args)
         return app_fail(app, &err);
     if (!row.rows)
         return refuse_missing(app, args->operands[1]);
-    if (find_times(app, &row, &times, &err) < 0)
+    if (schedule_times(&row, now_of(app, &row), &times, &err) < 0)
         return app_fail(app, &err);
     int bias = rows_column(&row, "bias");
     row.cells[bias] = schedule_bias_text(app->arena, row.cells[bias]);

@@ -52,6 +52,8 @@ static const struct list lists[] = {
     { "/v1/schedules", "schedules", "name", { NAMED(TEXT, "prefix"), OF_ROW, IS(MOST), IS(AFTER) } },
     { "/v1/audit", "audit", "cursor",
       { OF_ROW, NAMED(TEXT, "who"), ONE_OF(changes, "change"), IN_TIME, IS(MOST), IS(LOOKS), IS(AFTER) } },
+    { "/v1/slowest", "slowest", NULL,
+      { NAMED(TEXT, "job"), NAMED(DAY, "from"), IS(MOST), IS(LOOK_MS), IS(LOOKS) } },
     { "/v1/engines", "engines", NULL, { IS(END) } },
 };
 /* clang-format on */
@@ -64,6 +66,14 @@ static const struct list *list_at(const char *path)
     return NULL;
 }
 
+static bool has_limit(const struct list *list)
+{
+    const struct parameter *p = list->parameters;
+    while (p->source != PARAMETER_END && p->source != PARAMETER_MOST)
+        p++;
+    return p->source == PARAMETER_MOST;
+}
+
 /* Its query may have `error`: no index leads to it, and its rows are looked through here. */
 static bool has_errors(const struct list *list)
 {
@@ -74,10 +84,10 @@ static bool has_errors(const struct list *list)
 static void names_of(const struct list *list, const char *names[QUERY_MAX])
 {
     int n = 0;
-    if (list->place) {
+    if (has_limit(list))
         names[n++] = "limit";
+    if (list->place)
         names[n++] = "after";
-    }
     if (has_errors(list))
         names[n++] = "error";
     parameters_name(list->parameters, names, n);
@@ -92,15 +102,17 @@ static const char *take_end(struct arena *a, const struct list *list, struct sto
 {
     const char *end = rows_take_end(a, rows);
     *scanned_to = end;
+    if (!list->place)
+        return NULL;
     return end ? rows->cells[rows->rows * rows->columns + rows_column(rows, list->place)] : NULL;
 }
 
 static const char *place_of_last(const struct asking *a, const struct list *list, struct store_rows *rows)
 {
-    if (!list->place || rows->rows <= a->limit)
+    if (!has_limit(list) || rows->rows <= a->limit)
         return NULL;
     rows->rows = (int)a->limit;
-    return rows_value(rows, rows->rows - 1, list->place);
+    return list->place ? rows_value(rows, rows->rows - 1, list->place) : NULL;
 }
 
 static json_t *page_object(struct arena *arena, const struct list *list, struct lists_page *page)

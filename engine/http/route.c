@@ -9,6 +9,7 @@
 #include "asked_jobs.h"
 #include "asked_metrics.h"
 #include "asked_request.h"
+#include "asked_schedule.h"
 #include "asked_tokens.h"
 #include "asked_why.h"
 #include "change.h"
@@ -48,8 +49,10 @@ const struct route route_table[] = {
     { HTTP_GET, "/v1/checks", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/history", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/runs", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/slowest", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/slots", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/schedules", LOOKED_AT, .answer = lists_answer },
+    { HTTP_GET, "/v1/schedule", LOOKED_AT, .answer = asked_schedule_answer },
     { HTTP_GET, "/v1/engines", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/audit", LOOKED_AT, .answer = lists_answer },
     { HTTP_GET, "/v1/events", ACCESS_READ, .answer = asked_events_answer },

@@ -2886,6 +2886,40 @@ SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_n
        WITH ORDINALITY r
  ORDER BY r.ordinality
 
+-- name: slowest
+-- The runs that took longest, of the newest :looks after which a check waits again and as many that
+-- have ended one, each looked for for :within_ms at most. Where either look has not seen all, a
+-- last row without an entity has the time back to which both have searched.
+-- forms: narrow
+-- in: job text?, since text?, most text?, within_ms text?, looks text?
+-- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: run_us int8?, slot_at int8?, note text?, engine text?, tenant text?
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT 'again' AS kind, r.run_at AS at, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.run_us,
+           r.slot_at, r.note, r.engine, r.tenant
+      FROM prescient.newest_rows(NULL::{shown_runs}, NULL, NULL, :job, NULL, to_timestamp(:since::bigint),
+                                 NULL, :looks::bigint, :within_ms::integer) r
+    UNION ALL
+    SELECT 'ended', h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome, h.last_run_us,
+           h.slot_at, h.note, h.engine, h.tenant
+      FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, :job, NULL, to_timestamp(:since::bigint),
+                                 NULL, :looks::bigint, :within_ms::integer) h),
+ended AS (
+    SELECT max(e.at) AS at
+      FROM (SELECT min(s.at) AS at FROM seen s GROUP BY s.kind
+            HAVING bool_or(s.entity_name IS NULL) OR count(*) >= :looks::bigint) e)
+SELECT (date_part('epoch', f.at) * 1000000)::bigint AS run_at_us, f.entity_name, f.entity_key, f.job_exec,
+       f.outcome, f.run_us, date_part('epoch', f.slot_at)::bigint AS slot_at, f.note, f.engine, f.tenant
+  FROM ((SELECT s.at, s.entity_name, s.entity_key, s.job_exec, s.outcome, s.run_us, s.slot_at, s.note,
+                s.engine, s.tenant
+           FROM seen s WHERE s.entity_name IS NOT NULL AND s.run_us IS NOT NULL
+          ORDER BY s.run_us DESC, s.at DESC LIMIT :most::bigint)
+        UNION ALL
+        SELECT e.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended e
+         WHERE e.at IS NOT NULL) f
+ ORDER BY f.entity_name IS NULL, f.run_us DESC, f.at DESC
+
 -- part: tries_of_check
 coalesce(k.run_count, 0)
 

@@ -1824,6 +1824,39 @@ SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_number, fail
           FROM ended)
  ORDER BY entity_name IS NULL, id DESC
 
+-- name: slowest
+-- The runs that took longest, of the newest :looks after which a check waits again and of as many
+-- ends. Where either look has not gone back to :since, a last row without an entity has the time
+-- back to which both have searched.
+-- in: job text?, since text?, most text?, within_ms text?, looks text?
+-- out: run_at_us timestamptz, entity_name text?, entity_key text?, job_exec text?, outcome text?,
+-- out: run_us int8?, slot_at timestamptz?, note text?, engine text?, tenant text?
+-- report
+WITH again AS MATERIALIZED (
+    SELECT run_at_us AS at_us, entity_name, entity_key, job_exec, outcome, run_us, slot_at, note, engine,
+           tenant
+      FROM prescient_future_job_run ORDER BY id DESC LIMIT coalesce(CAST(:looks AS INTEGER), -1)),
+over AS MATERIALIZED (
+    SELECT ended_at_us AS at_us, entity_name, entity_key, job_exec, outcome, last_run_us AS run_us, slot_at,
+           note, engine, tenant
+      FROM prescient_future_job_history ORDER BY id DESC LIMIT coalesce(CAST(:looks AS INTEGER), -1)),
+found AS (
+    SELECT * FROM (SELECT * FROM again UNION ALL SELECT * FROM over)
+     WHERE run_us IS NOT NULL AND (:job IS NULL OR job_exec = :job)
+       AND (:since IS NULL OR at_us >= CAST(:since AS INTEGER) * 1000000)
+     ORDER BY run_us DESC, at_us DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)),
+ended AS (
+    SELECT max(at_us) AS at_us
+      FROM (SELECT min(at_us) AS at_us FROM again HAVING count(*) >= CAST(:looks AS INTEGER)
+            UNION ALL
+            SELECT min(at_us) FROM over HAVING count(*) >= CAST(:looks AS INTEGER))
+     WHERE :within_ms IS NOT NULL AND (:since IS NULL OR at_us > CAST(:since AS INTEGER) * 1000000))
+SELECT at_us AS run_at_us, entity_name, entity_key, job_exec, outcome, run_us, slot_at, note, engine, tenant
+  FROM (SELECT * FROM found
+        UNION ALL
+        SELECT at_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM ended WHERE at_us IS NOT NULL)
+ ORDER BY entity_name IS NULL, run_us DESC, at_us DESC
+
 -- name: deliveries
 -- Those that wait come first, at most :looks; then those that are over, the newest first, by an
 -- index that has deliveries alone. With a listener at most :looks of these are looked at, NULL:

@@ -31,6 +31,7 @@ PAGES = {
     "job": "job?name=bad",
     "failed": "failed",
     "schedules": "schedules",
+    "schedule": "schedule?" + urlencode({"name": "stock \"of\" <b>"}),
     "audit": "audit",
     "events": "events",
     "new": "new",
@@ -39,11 +40,13 @@ PATIENCE = 20 * int(os.environ.get("PATIENCE", "1"))
 # Runs before the page: counts its questions, its timers and what its policy refuses; `answers` may
 # have an answer in the server's place.
 WATCH = """
-    window.refused = []; window.flying = 0; window.most = 0; window.asked = []; window.timers = new Map();
+    window.refused = []; window.flying = 0; window.most = 0; window.asked = []; window.ages = {};
+    window.timers = new Map();
     document.addEventListener("securitypolicyviolation", (e) => refused.push(e.violatedDirective));
     const answers = %s, ask = window.fetch, set = window.setTimeout, clear = window.clearTimeout;
     window.fetch = async (url, options) => {
         const name = new URL(url).pathname.split("/").pop();
+        ages[name] = options.headers["Cache-Control"];
         asked.push([options.method, name, options.headers["X-CSRF-Token"] || null, options.body || null]);
         most = Math.max(most, ++flying);
         try {
@@ -193,6 +196,13 @@ def odd_texts(url):
         b.open("schedules")
         title = b.js("return document.querySelector('time[data-zone]')?.title || ''")
         says("a schedule has its next time in its zone", " Australia/Lord_Howe = " in title, b.text("tbody"))
+        b.js("document.querySelector('tbody a[href^=\"schedule?\"]').click()")
+        says("its page has ten", b.settled() and b.js(
+            "return document.querySelectorAll('tbody time[data-zone=\"Australia/Lord_Howe\"]').length") == 10,
+             b.text("main"))
+        walls = b.js("return [...document.querySelectorAll('tbody time[data-zone]')]"
+                     ".map((t) => t.textContent)")
+        says("at the same hour, whatever the clocks do", all(w.endswith("06:30") for w in walls), walls)
 
 
 def keyboard(url):
@@ -304,6 +314,15 @@ HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], confi
           document.dispatchEvent(new Event("visibilitychange"));"""
 
 
+def shared(url):
+    with Browser(url) as b:
+        b.open("jobs")
+        ages = b.js("return ages")
+        says("a page takes answers that others have got", ages["jobs"] == "max-age=15", ages)
+        b.driver.find_element(By.XPATH, "//button[text()='Look now']").click()
+        says("who looks now gets new ones", b.wait("ages.jobs === 'max-age=0'"), b.js("return ages"))
+
+
 def hidden_tabs(url):
     waits = "return [...timers.values()].some((ms) => ms > 1000)"
     with Browser(url) as b:
@@ -389,6 +408,7 @@ def main():
     new_check(url, 2098 if asked.brief else 2099)
     rights(url)
     if not asked.brief:
+        shared(url)
         hidden_tabs(url)
         zones(url)
     return 1 if failed else 0

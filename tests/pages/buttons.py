@@ -268,16 +268,35 @@ def a_schedule(url, api):
         nobody_complains(b, "a schedule")
 
 
+def a_delivery(url, api):
+    with Browser(url) as b:
+        for page in ("check?entity=told&key=1", "events?failed=1"):
+            b.open(page)
+            of = api.get("deliveries", failed="1")["items"][0]
+            says("a delivery has its state, tries and error", b.wait(
+                "[...document.querySelectorAll('tbody tr')].some((r) => ['bad', arguments[0], '1'].every("
+                "(w) => [...r.cells].some((c) => c.textContent === w)))", of["state"]), b.text("main"))
+            if page.startswith("check"):
+                press(b, f"Deliver again: {of['delivery']}")
+                go(b, "Deliver again")
+                says("it is sent again", b.wait(HAS, "It is sent again"), b.js("return " + SAID))
+                leave(b)
+        of = api.get("deliveries")["items"][0]
+        says("as the store knows", of["state"] == "waiting", of)
+
+
 def refusals(url):
     away = {"detail": "the store is away or takes no writes; send it again later"}
     wrong = {"detail": "reason has 5000 bytes",
              "errors": [{"pointer": "/reason", "detail": "too <b>long</b>"}]}
-    answers = {"cancel": [[200, {"matched": 3, "changed": 0, "examples": [], "next": None}], [503, away],
-                          [422, wrong], [200, {"matched": 3, "changed": 3, "kept": 0, "not_found": 0,
-                                               "next": None}]]}
+    three = {"matched": 3, "changed": 0, "examples": [], "next": None}
+    done = {"matched": 3, "changed": 3, "kept": 0, "not_found": 0, "next": None}
+    answers = {"cancel": [[503, away], [200, three], [503, away], [422, wrong], [200, done]]}
     with Browser(url, answers=answers) as b:
         b.open("checks?entity=none")
         press(b, "Cancel all that match")
+        says("a count that fails is told", b.wait(HAS, "the store is away"), b.js("return " + SAID))
+        go(b, "Count")
         go(b, "Cancel 3 checks")
         says("what goes wrong is told in words", b.wait(HAS, "the store is away"), b.js("return " + SAID))
         go(b, "Cancel 3 checks")
@@ -316,6 +335,7 @@ def main():
     tried_again(url, api)
     a_job(url, api)
     a_schedule(url, api)
+    a_delivery(url, api)
     refusals(url)
     return 1 if browser.failed else 0
 

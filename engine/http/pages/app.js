@@ -7,7 +7,7 @@ const main = document.getElementById("main");
 const banner = document.getElementById("banner");
 const NAME = location.pathname.split("/").pop() || "home";
 // pages that are reached through another one
-const BELOW = { slot: "slots", check: "checks", job: "jobs" };
+const BELOW = { slot: "slots", check: "checks", job: "jobs", schedule: "schedules" };
 
 function markPage() {
     const here = BELOW[NAME] || NAME;

@@ -159,17 +159,15 @@ export function changeAll(change, select, words) {
     const state = { after: null, seen: 0, changed: 0, kept: 0, lost: 0 };
     const { word } = CHANGES[change];
     let found = null;
-    openDialog({ title: `${word}: ${words}`, word, what: fields.nodes,
-        prepare: async (dialog) => {
-            found = await count(change, select, dialog);
-            sayCounted(found, dialog);
-            return found.n || !found.isAll ? `${word} ${much(found.n, found.isAll)}` : null;
-        },
-        act: async (dialog) => {
-            if (!found)             // the count has failed
-                found = { n: 0, isAll: false, examples: [] };
-            return changeAllOf(change, select, fields, state, found, dialog);
-        } });
+    const prepare = async (dialog) => {
+        found = await count(change, select, dialog);
+        sayCounted(found, dialog);
+        return found.n || !found.isAll ? `${word} ${much(found.n, found.isAll)}` : null;
+    };
+    // nothing is changed before a count has gone well
+    openDialog({ title: `${word}: ${words}`, word: "Count", what: fields.nodes, prepare,
+        act: (dialog) => (found ? changeAllOf(change, select, fields, state, found, dialog)
+            : prepare(dialog)) });
 }
 
 /** "job unshipped, state due": the filters in words. */

@@ -63,7 +63,8 @@ class Dialog {
     busy(isBusy) {
         this.isBusy = isBusy;
         this.go.disabled = isBusy;
-        this.leave.textContent = isBusy ? "Stop" : this.hasChanged ? "Close" : "Leave it";
+        const over = this.hasChanged ? "Close" : "Leave it";
+        this.leave.textContent = isBusy ? "Stop" : over;
     }
 
     /** `work` returns the word of the button that goes on; null: all is done. */

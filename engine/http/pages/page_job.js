@@ -14,6 +14,7 @@ export const title = "One job";
 async function load(name) {
     return { job: await ask("v1/job", { name, from: `-${periodOf()}` }),
         bad: await ask("v1/history", { job: name, outcome: "amiss", from: "-1d", limit: 200 }),
+        slow: await ask("v1/slowest", { job: name, from: `-${periodOf()}`, limit: 20 }),
         next: await ask("v1/checks", { job: name, limit: 20 }), status: await ask("v1/status") };
 }
 
@@ -51,13 +52,16 @@ function pauseOf(name, { pauses }) {
 }
 
 function draw(name, data, { mayOperate }) {
-    const { job, next, status } = data;
+    const { job, next, slow, status } = data;
     return [
         pauseOf(name, status),
         mayOperate ? el("p", { class: "buttons" }, jobButtons(name, pausedJobs(status)(name))) : null,
         section("Runs", table("All of them; whole hours are counted", [
             { name: "Job", cell: () => name }, ...OUTCOMES, ...QUANTILES], job.runs ? [job.runs] : [],
         "It has not run."), byHour(job.hours)),
+        section("The slowest", table("The twenty runs that took longest", [columns.row, columns.runAt,
+            columns.ranFor, columns.outcome, columns.slot, columns.engine, columns.note], slow.items,
+        "It has not run."), looked(slow)),
         section("Whose runs they were", table("The twenty tenants whose runs took most", [
             { name: "Tenant", cell: (t) => t.name }, { name: "Together", kind: "number",
                 cell: (t) => took(t.took_us) }, ...OUTCOMES, ...QUANTILES], job.tenants)),

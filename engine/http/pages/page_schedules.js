@@ -1,6 +1,6 @@
 // page_schedules.js - what comes again and again, and when next.
 import { button, changeOne, changeThing } from "./change.js";
-import { el, jobLink, link, rowLink } from "./dom.js";
+import { anchor, el, jobLink, link, rowLink } from "./dom.js";
 import { filterForm, filtersOf, list } from "./list.js";
 import { moment } from "./moments.js";
 import { parse, span } from "./time.js";
@@ -9,7 +9,7 @@ export const title = "Schedules";
 const FIELDS = [{ name: "prefix", label: "Name begins with" }, { name: "entity", label: "Entity" },
     { name: "key", label: "Key" }, { name: "job", label: "Job" }];
 
-function rule(s) {
+export function rule(s) {
     if (!s.cron)
         return `every ${span(s.every_s * 1000)}`;
     return [el("code", null, s.cron), ` in ${s.timezone || "UTC"}`];
@@ -25,7 +25,7 @@ function inItsZone(s) {
     }
 }
 
-function state(s) {
+export function state(s) {
     if (s.is_active)
         return "on";
     const why = s.switched_why ? `: ${s.switched_why}` : "";
@@ -55,7 +55,7 @@ export function scheduleButtons(s) {
 export function show(main, { mayOperate }) {
     const found = list({ path: "v1/schedules", caption: "Schedules, by name",
         nothing: "There is none that fits.", columns: [
-            { name: "Name", cell: (s) => s.name },
+            { name: "Name", cell: (s) => anchor("schedule", { name: s.name }, s.name) },
             { name: "Row", kind: "row", cell: rowLink },
             { name: "Job", cell: (s) => jobLink(s.job) },
             { name: "When", cell: rule },
