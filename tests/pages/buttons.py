@@ -42,16 +42,19 @@ class Api:
                 return found
 
 
+FIND = ("[...document.querySelectorAll('main button')].find((n) => "
+        "(n.getAttribute('aria-label') || n.textContent) === arguments[0])")
+
+
 def named(b, label):
-    """The button of that name, once it is there."""
-    find = ("[...document.querySelectorAll('main button')].find((n) => "
-            "(n.getAttribute('aria-label') || n.textContent) === arguments[0])")
-    says(f"there is a button: {label}", b.wait(find, label), b.text("main"))
-    return b.js("return " + find, label)
+    """Until there is a button of that name. The page may be drawn anew at any moment, and have
+    another one of that name then: what is done with it is done by one call."""
+    says(f"there is a button: {label}", b.wait(FIND, label), b.text("main"))
 
 
 def press(b, label):
-    named(b, label).click()
+    named(b, label)
+    b.js(f"const one = {FIND}; one.focus(); one.click()", label)
     says("it asks first", b.wait("document.querySelector('dialog[open]')"), b.text("body"))
 
 
@@ -179,8 +182,8 @@ def one_row(url, api):
         of = f"{ODD_JOB} of {ODD_ENTITY} {ODD_KEY}"
 
         def by_keys(label, *keys):
-            button = named(b, label)
-            b.js("arguments[0].focus()", button)
+            named(b, label)
+            b.js(FIND + ".focus()", label)
             b.keys(Keys.ENTER)
             says("it asks first", b.wait("document.querySelector('dialog[open]')"), b.text("body"))
             says("the keyboard is in it", b.js(
