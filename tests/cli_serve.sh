@@ -86,6 +86,28 @@ is_ready_beside_slow_reads() {
 }
 has_lines() { [ "$(wc -l <"$1")" -ge "$2" ]; }
 
+# 128 places: what a server of so few descriptors has for connections
+nobody_takes_all() {
+    local port
+    a_clean_store
+    port=$(a_free_port)
+    start shares bash -c "ulimit -n 192; exec '$P' serve --listen 127.0.0.1:$port"
+    ok "a server with few places" wait_until 20 curl -sf "http://127.0.0.1:$port/readiness"
+    ask "$port" takes_all >shares
+    is "one address does not get all places" "$(sed -n 1p shares)" "112 under way; one more: 429 1 close"
+    is "what says that it is there is told" "$(sed -n 2p shares)" "alive: 200"
+    is "others are answered" "$(sed -n 3p shares)" "others: 200 200 200"
+    is "also beside requests of their own" "$(sed -n 4p shares)" "beside them: 200"
+    is "who lets go is answered again" "$(sed -n 5p shares)" "again: 200"
+    is "nor does it get all feeds" "$(ask "$port" feeds_of_two)" "56 4 8 2"
+    ends shares
+    start shares "$P" serve --listen "127.0.0.1:$port" --set http_peer_requests=7
+    ok "a server with a bound for each" wait_until 20 curl -sf "http://127.0.0.1:$port/readiness"
+    is "so many and no more are under way" "$(ask "$port" takes_all | sed -n 1p)" \
+        "7 under way; one more: 429 1 close"
+    ends shares
+}
+
 are_over() { local pid; for pid; do is_over "$pid" || return 1; done; }
 outlives_its_processes() {
     local s=$STORE_NAME pid pids
@@ -160,6 +182,6 @@ os.execv(sys.argv[2], sys.argv[2:])'
 on_this_store() {
     at_once asks_the_store speaks_http outlives_its_clients outlives_its_processes ends_in_order \
         is_ready_beside_slow_reads
-    [ "$STORE_NAME" != sqlite ] || at_once where_it_listens
+    [ "$STORE_NAME" != sqlite ] || at_once where_it_listens nobody_takes_all
 }
 on_each_store on_this_store

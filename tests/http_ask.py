@@ -142,6 +142,58 @@ def case_gone(address):
     print(Answers(s).next()[0])
 
 
+POST_LINES = (b"POST /v1/checks HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
+              b"Transfer-Encoding: chunked\r\n\r\n")
+FEED = b"GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n"
+
+
+def from_elsewhere(address):
+    s = socket.create_connection(("127.0.0.1", int(address)), source_address=("127.0.0.2", 0))
+    s.settimeout(WAIT_S)
+    return s
+
+
+def statuses_of(ask, connections):
+    """What each was told of the first line of its answer."""
+    out = []
+    for s in connections:
+        s.sendall(ask)
+        out.append(s.recv(12)[9:].decode())
+    return out
+
+
+def case_takes_all(address):
+    """One peer has as many requests under way as it can; then it asks for less, and others ask."""
+    held = []
+    while True:
+        s = connect(address)
+        s.sendall(POST_LINES)
+        if select.select([s], [], [], 0.02 if len(held) < 60 else 0.2)[0]:
+            break
+        held.append(s)
+    status, headers, _ = Answers(s).next()
+    print(len(held), "under way; one more:", status, headers["retry-after"], headers["connection"])
+    print("alive:", *statuses_of(GET % b"/liveness", [connect(address)]))
+    print("others:", *statuses_of(GET % b"/v1/checks", [from_elsewhere(address) for i in range(3)]))
+    other = [from_elsewhere(address) for i in range(2)]
+    for s in other:
+        s.sendall(POST_LINES)
+    print("beside them:", *statuses_of(GET % b"/v1/checks", [from_elsewhere(address)]))
+    for s in held[:20]:
+        s.close()
+    end = time.monotonic() + WAIT_S
+    while statuses_of(GET % b"/v1/checks", [connect(address)]) != ["200"] and time.monotonic() < end:
+        time.sleep(0.05)
+    print("again:", *statuses_of(GET % b"/v1/checks", [connect(address)]))
+
+
+def case_feeds_of_two(address):
+    """One peer has as many feeds as it can; another one gets some, too."""
+    ours, others = [connect(address) for i in range(60)], [from_elsewhere(address) for i in range(10)]
+    own, other = statuses_of(FEED, ours), statuses_of(FEED, others)
+    print(own.count("200"), own.count("429"), other.count("200"), other.count("429"))
+
+
 def case_told_to_end(address):
     """Asks, waits for a line on its input, and reads on: the server is told to end meanwhile."""
     idle, s = connect(address), connect(address)

@@ -99,6 +99,7 @@ struct settings {
     const char **http_hosts;        /* names that it answers to, beside loopback addresses */
     int nhttp_hosts;
     bool http_read_only;            /* no change can be made over HTTP */
+    int32_t http_peer_requests;     /* of one peer, under way at once; 0: as many as there is room for */
     int64_t uniqid_keep_us;         /* how long requests with a uniqid are remembered, at least */
     /* jobs */
     const char **plugin_dirs;

@@ -40,8 +40,8 @@ struct connection_host {
     /* An answer with that status is on its way: once a request, when that of a stream or a feed
      * begins. */
     void (*answered)(void *ctx, const struct connection *c, int status);
-    /* Whether one more client may wait for events. */
-    bool (*may_follow)(void *ctx);
+    /* Whether this client may wait for events beside those who do. */
+    bool (*may_follow)(void *ctx, const struct connection *c);
     bool is_ending;                 /* it closes each connection behind its answer */
     void *ctx;
 };
@@ -64,6 +64,7 @@ struct connection {
     int64_t asked_us;               /* when the head of its request had come; 0: it has not */
     struct follow follow;           /* it waits for what comes */
     /* the server's */
+    uint64_t peer;                  /* slow_who() */
     int route;                      /* of the request; -1: none */
     bool is_of_anyone;              /* it may be asked by who has no token */
     int64_t judged_us;              /* when it was found that who asks may do so */

@@ -140,10 +140,7 @@ static bool refuse(struct connection *c, enum gate_rc rc)
 /* The longer, the more often the same peer was wrong. */
 static int64_t delay_us(struct front *f, const struct connection *c)
 {
-    struct sockaddr_storage peer = { 0 };
-    socklen_t len = sizeof peer;
-    getpeername(c->fd, (struct sockaddr *)&peer, &len);
-    return slow_failed(&f->gate.slow, slow_who((struct sockaddr *)&peer), now_us(f));
+    return slow_failed(&f->gate.slow, c->peer, now_us(f));
 }
 
 /* False: it has been answered, or is held. */

@@ -16,6 +16,7 @@
 #include "front.h"
 #include "judge.h"
 #include "route.h"
+#include "share.h"
 
 enum {
     EVENTS = 64,
@@ -129,7 +130,9 @@ static bool accept_one(struct server *s)
         set_full(s, true);
         return false;
     }
-    int fd = accept4(s->o.listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct sockaddr_storage peer = { 0 };
+    socklen_t len = sizeof peer;
+    int fd = accept4(s->o.listen_fd, (struct sockaddr *)&peer, &len, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0 && is_short_of(errno))
         set_full(s, true);
     if (fd < 0)
@@ -137,9 +140,11 @@ static bool accept_one(struct server *s)
     if (idlest)
         free_connection(s, idlest);
     struct connection *c = connection_new(&s->host, fd);
-    if (c)
-        add_connection(s, c);
-    return c;
+    if (!c)
+        return false;
+    c->peer = slow_who((struct sockaddr *)&peer);
+    add_connection(s, c);
+    return true;
 }
 
 static void accept_some(struct server *s)
@@ -152,12 +157,39 @@ static void accept_some(struct server *s)
 
 /* ---- requests ---- */
 
+/* Others' requests that are under way: those that nobody is let go for. */
+static void count_requests(const struct server *s, const struct connection *but, int *all, int *own)
+{
+    *all = *own = 0;
+    for (const struct connection *c = s->first; c; c = c->after) {
+        bool is_one = c != but && c->state != CONNECTION_OVER && !connection_may_go(c);
+        *all += is_one;
+        *own += is_one && c->peer == but->peer;
+    }
+}
+
+/* Nobody is counted while there is room for all who are here. */
+static bool has_share(const struct server *s, const struct connection *c)
+{
+    int bound = s->o.settings->http_peer_requests, all, own;
+    if (!bound && share_is_left(s->connections_max, s->connections, s->connections))
+        return true;
+    count_requests(s, c, &all, &own);
+    return share_is_left(s->connections_max, all, own) && !(bound && own >= bound);
+}
+
 static bool take_head(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
     char headers[ROUTE_ALLOW + 16] = "";
     struct verdict_of_head v = judge_head(&s->rules, &c->request);
     c->route = v.route;
+    bool is_small = v.row && v.row->access == ACCESS_ANYONE && !v.row->body_max;
+    if (!is_small && !c->visit.came_us && !has_share(s, c)) {
+        connection_refuse(c, PROBLEM_TOO_MANY, "", "too many requests of this address are under way; send it "
+                          "again later");
+        return false;
+    }
     if (!front_lets_in(&s->front, c, &v))
         return false;
     if (v.route < 0) {
@@ -225,17 +257,15 @@ static void tell_metrics(struct server *s, struct connection *c)
 
 /* ---- requests ---- */
 
-static int followers(const struct server *s)
+static bool may_follow(void *ctx, const struct connection *one)
 {
-    int n = 0;
-    for (const struct connection *c = s->first; c; c = c->after)
-        n += follow_is_on(&c->follow);
-    return n;
-}
-
-static bool may_follow(void *ctx)
-{
-    return followers(ctx) < FOLLOW_MOST;
+    const struct server *s = ctx;
+    int all = 0, own = 0;
+    for (const struct connection *c = s->first; c; c = c->after) {
+        all += follow_is_on(&c->follow);
+        own += follow_is_on(&c->follow) && c->peer == one->peer;
+    }
+    return share_is_left(FOLLOW_MOST, all, own);
 }
 
 /* What has taken its time, or comes again and again, is judged again: its token may have been
