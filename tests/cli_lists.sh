@@ -98,6 +98,13 @@ what_is_sought_long() {
     is "$s: also where it is sought among all" "$(list 'checks?job=bill&from=%2B10h' key)" late
     is "$s: in steps that are bounded" "$(cat pages)" "3 pages, 2 cut"
     is "$s: all of them are there" "$(list 'checks?entity=bulk&limit=1000' key | sort -u | wc -l)" 45000
+    is "$s: payloads are on pages of a hundred at most, and all of them come" \
+        "$(list 'checks?entity=bulk&limit=1000&payload=1&from=%2B19h&before=%2B21h' key | sort -u | wc -l
+           cat pages)" $'45000\n450 pages, 0 cut'
+    is "$s: each slot comes once, also behind one of many checks" \
+        "$(list 'slots?from=now&limit=1000' slot | sort | uniq -d | wc -l)" 0
+    is "$s: with all that it has" "$(list 'slots?from=now&limit=1000' checks | awk '{ n += $1 } END {
+        print (n > 30000 && n < 60000) }')" 1
     is "$s: a count in a slot is bounded, too" \
         "$(items 'slots?from=%2B19h&before=%2B22h' '(30000 < i["checks"] < 60000, i["state"])')" \
         "[(True, 'pending')]"

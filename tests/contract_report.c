@@ -34,6 +34,7 @@ void reports_have_the_documented_columns(void)
                 "next_check_at run_us note engine tenant cursor");
     columns_are("slowest",
                 "run_at_us entity_name entity_key job_exec outcome run_us slot_at note engine tenant");
+    columns_are("runs_since", "since_at is_cut");
     columns_are("slots", "slot_at checks state late_us run done again failed is_estimate parts");
     columns_are("slots_before", "slot_at");
     columns_are("passes", "slot_at bucket pass engine split run done again failed timeout crashed guarded "
@@ -341,6 +342,54 @@ void slots_go_from_pending_to_closed(void)
     TEXT_IS("60000000", cell(&rows, 0, "late_us"));
     TEXT_IS("1", cell(&rows, 1, "checks"));
     scene_end(&scene);
+}
+
+/* Each has two checks. The last row has the slot once more, and the next look begins behind it. */
+void slots_end_with_the_one_by_which_enough_was_looked_at(void)
+{
+    WITH_STORE();
+    char key[] = "a";
+    for (int i = 0; i < 6; i++, key[0]++)
+        put(key, SLOT + i / 2 * LENGTH, "keep", BEFORE);
+    struct store_rows rows = REPORT("slots", NULL, NULL, "10", NULL, "1000", NULL, "3");
+    IS(3, rows.rows);
+    TEXT_IS(number_text(SLOT + LENGTH), cell(&rows, 1, "slot_at"));
+    TEXT_IS("2", cell(&rows, 1, "checks"));
+    TEXT_IS(number_text(SLOT + LENGTH), cell(&rows, 2, "slot_at"));
+    TEXT_IS("NULL", cell(&rows, 2, "is_estimate"));
+    rows = REPORT("slots", number_text(SLOT + LENGTH + 1), NULL, "10", NULL, "1000", NULL, "3");
+    IS(1, rows.rows);
+    TEXT_IS("2", cell(&rows, 0, "checks"));
+    IS(2, REPORT("slots", NULL, NULL, "10", NULL, "1000", "job", "3").rows);      /* each looked at twice */
+    IS(3, REPORT("slots", NULL, NULL, "10", NULL, "1000", NULL, "7").rows);
+    IS(3, REPORT("slots", NULL, NULL, "10", NULL, "1000", NULL, NULL).rows);
+    IS(2, REPORT("slots", NULL, NULL, "2", NULL, "1000", NULL, "3").rows);
+}
+
+/* The rows, and the row that says how far the look went, if there is one. */
+static int ended_since(const char *report, int64_t since, const char *looks)
+{
+    return REPORT(report, NULL, NULL, "nobody", NULL, number_text(since), NULL, "100", NULL, NULL, NULL,
+                  looks).rows;
+}
+
+/* All was written now: what ended since tomorrow was told by a replay, and may stand anywhere. */
+void a_look_for_what_was_since_a_moment_ends_with_what_was_written_before_it(void)
+{
+    if (!fixture_begin() || !fixture_is_sqlite())
+        return;                 /* a look by time: test_newest_rows.c */
+    struct scene scene = scene_of(4);
+    for (int i = 0; i < 4; i++)
+        answer_again(&scene.answers[i], SLOT + 4 * LENGTH);
+    settle(&scene);
+    scene_end(&scene);
+    IS(1, ended_since("runs", 0, "2"));
+    IS(0, ended_since("runs", FUTURE, "2"));
+    resolve("1");
+    resolve("2");
+    resolve("3");
+    IS(1, ended_since("history", 0, "2"));
+    IS(0, ended_since("history", FUTURE, "2"));
 }
 
 void slots_that_are_over_are_told_from_a_moment_on(void)

@@ -348,6 +348,35 @@ void classes_have_the_same_middle_everywhere(void)
                 cell(&found, r, "took_p50_us"));
 }
 
+/* "HOURS CUT": how many hours before HOUR it goes back, asked for two days. */
+static const char *hours_within(const char *looks)
+{
+    static char text[64];
+    struct store_rows rows = REPORT("runs_since", text_of(HOUR - 48 * 3600), looks);
+    bool is_cut = strchr("t1", *cell(&rows, 0, "is_cut"));
+    snprintf(text, sizeof text, "%lld %s", (long long)(HOUR - atoll(cell(&rows, 0, "since_at"))) / 3600,
+             is_cut ? "cut" : "all");
+    return text;
+}
+
+/* Two rows each in three hours; an hour is looked at whole or not, but for the newest one. */
+void a_look_at_hours_goes_back_as_far_as_its_rows_fit(void)
+{
+    WITH_STORE();
+    struct run_hour rows[6];
+    TEXT_IS("48 all", hours_within("2"));
+    for (int i = 0; i < 6; i++) {
+        rows[i] = hour_of("look", "orders", i % 2 ? "done" : "again", 1);
+        rows[i].hour_at -= i / 2 * 3600;
+    }
+    IS(0, note(owner, 1, rows, 6));
+    TEXT_IS("48 all", hours_within("6"));
+    TEXT_IS("1 cut", hours_within("5"));
+    TEXT_IS("1 cut", hours_within("4"));
+    TEXT_IS("0 cut", hours_within("3"));
+    TEXT_IS("0 cut", hours_within("1"));
+}
+
 void prune_drops_hours_that_are_old(void)
 {
     WITH_STORE();

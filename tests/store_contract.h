@@ -369,6 +369,7 @@
     X(percentiles_are_within_a_tenth)                                                                        \
     X(no_percentile_is_above_the_longest)                                                                    \
     X(classes_have_the_same_middle_everywhere)                                                               \
+    X(a_look_at_hours_goes_back_as_far_as_its_rows_fit)                                                      \
     X(prune_drops_hours_that_are_old)                                                                        \
     X(names_may_be_as_long_as_they_are_together)                                                             \
     X(runs_that_go_on_are_those_that_were_noted_last)                                                        \
@@ -422,6 +423,8 @@
     X(the_slowest_runs_come_first)                                                                           \
     X(history_and_runs_are_filtered_and_newest_first)                                                        \
     X(slots_go_from_pending_to_closed)                                                                       \
+    X(slots_end_with_the_one_by_which_enough_was_looked_at)                                                  \
+    X(a_look_for_what_was_since_a_moment_ends_with_what_was_written_before_it)                               \
     X(slots_that_are_over_are_told_from_a_moment_on)                                                         \
     X(status_counts_what_waits)                                                                              \
     X(counts_of_status_and_doctor_end_at_a_bound)                                                            \

@@ -134,9 +134,22 @@ static void a_look_that_took_too_long_says_how_far_back_it_came(void)
     run("DROP TABLE past");
 }
 
+/* Where nothing was told for later than it was written. */
+static void a_look_since_a_moment_ends_with_what_was_written_before_it(void)
+{
+    WITH_SERVER();
+    put_past();
+    SQL_IS("0", "SELECT count(*) FROM prescient.newest_rows(NULL::prescient.future_job_history, NULL, NULL, "
+                "'nobody', NULL, now() + interval '10 years', NULL, 100, 0)");
+    SQL_IS("0", "SELECT count(*) FROM prescient.newest_rows(NULL::prescient.future_job_run, NULL, NULL, "
+                "'nobody', NULL, now() + interval '10 years', NULL, 100, 0)");
+    run("DROP TABLE past");
+}
+
 static const struct test tests[] = {
     TEST(rows_found_in_spans_are_those_of_one_statement),
     TEST(a_look_that_took_too_long_says_how_far_back_it_came),
+    TEST(a_look_since_a_moment_ends_with_what_was_written_before_it),
     { NULL, NULL },
 };
 

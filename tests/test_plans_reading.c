@@ -30,6 +30,11 @@ static const struct look { const char *name, *params[PARAMS]; int blocks; } look
     { "slots", { NULL, NULL, "101", "now", "100" }, 15000 },
     { "slots", { "now", NULL, "101", NULL, "100" }, 15000 },
     { "slots", { "-20d", NULL, "101", NULL, "100" }, 15000 },
+    /* of up to a thousand slots, some 30 blocks each; of a slot with passes, 65 more */
+    { "slots", { "now", NULL, "1001", NULL, "1000", NULL, "20000" }, 60000 },
+    { "slots", { "now", NULL, "1001", NULL, "1000", "job", "20000" }, 80000 },
+    { "slots", { "-20d", NULL, "1001", NULL, "1000", "tenant", "20000" }, 100000 },
+    { "runs_since", { "-20d", "20000" }, 300 },
     { "passes", { NULL, NULL, "101" }, 150 },
     { "passes", { NULL, "-20d", "101" }, 150 },
     { "list", { NULL, NULL, NULL, NULL, NULL, "101", "10000" }, 300 },

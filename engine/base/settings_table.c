@@ -212,9 +212,9 @@ const struct setting_row settings_rows[] = {
     { "http_read_only", SETTING_BOOL, AT(http_read_only), .default_text = "false",
       .help = "No change can be made over HTTP: what would make one is refused with 403." },
     { "http_peer_requests", SETTING_INT, AT(http_peer_requests), .default_text = "0", .min = 0, .max = 1024,
-      .help = "How many requests of one address may be under way at once, feeds of events too; more get 429.\n"
-              "0: as many as there is room for, but the last of it is for others. All clients behind a proxy "
-              "are one address." },
+      .help = "How many requests of one address may be under way at once, feeds of events too; more get "
+              "429.\n0: as many as there is room for, but the last of it is for others. All clients behind a "
+              "proxy are one address." },
     { "uniqid_keep", SETTING_DURATION_US, AT(uniqid_keep_us), .default_text = "7d", .min = MINUTE,
       .max = 3660 * DAY,
       .help = "How long it is remembered, at least, what was asked for under a uniqid: a repeat in that\n"

@@ -70,7 +70,7 @@ static int add_all(struct jobs *j)
 static int gather(struct jobs *j)
 {
     static const struct parameter of_runs[] = {
-        PARAMETER_NAMED(FIXED, "job"), PARAMETER_NAMED(DAY, "from"), PARAMETER_NAMED(FIXED, "1000"),
+        PARAMETER_NAMED(FIXED, "job"), PARAMETER_NAMED(HOURS, "from"), PARAMETER_NAMED(FIXED, "1000"),
         PARAMETER_IS(END),
     };
     int rc = parameters_run(&j->asking, "runs_by", of_runs, &j->runs);
@@ -85,12 +85,16 @@ static int gather(struct jobs *j)
 static void tell(struct jobs *j, struct answer *answer)
 {
     j->items = json_array();
+    json_t *body = json_pack("{s:O, s:n}", "items", j->items, "next");
     int rc = gather(j);
+    if (rc == 0)
+        rc = parameters_tell_cut(&j->asking, body);
+    json_decref(j->items);
     if (rc == 0) {
-        desk_answer(j->asking.desk, answer, 200, json_pack("{s:o, s:n}", "items", j->items, "next"));
+        desk_answer(j->asking.desk, answer, 200, body);
         return;
     }
-    json_decref(j->items);
+    json_decref(body);
     parameters_refuse(&j->asking, rc, answer);
 }
 

@@ -221,8 +221,8 @@ static bool may_begin_to_follow(struct connection *c, const struct answer *answe
     else if (feeds && c->host->is_ending)
         connection_refuse(c, PROBLEM_AWAY, "", "the server is about to end");
     else if (!c->host->may_follow(c->host->ctx, c))
-        connection_refuse(c, PROBLEM_TOO_MANY, "", "too many clients wait for events here already, or too many "
-                          "of this address; ask again later, or without waiting");
+        connection_refuse(c, PROBLEM_TOO_MANY, "", "too many clients wait for events here already, or too "
+                          "many of this address; ask again later, or without waiting");
     else
         return true;
     return false;

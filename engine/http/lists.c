@@ -48,7 +48,7 @@ static const struct list lists[] = {
         IS(LOOKS) } },
     { "/v1/slots", "slots", "slot_at",
       { NAMED(FROM, "from"), NAMED(MOMENT, "before"), IS(MOST), IS(NOTHING), IS(COUNTED),
-        ONE_OF(parts, "by") } },
+        ONE_OF(parts, "by"), IS(LOOKS) } },
     { "/v1/schedules", "schedules", "name", { NAMED(TEXT, "prefix"), OF_ROW, IS(MOST), IS(AFTER) } },
     { "/v1/audit", "audit", "cursor",
       { OF_ROW, NAMED(TEXT, "who"), ONE_OF(changes, "change"), IN_TIME, IS(MOST), IS(LOOKS), IS(AFTER) } },
@@ -95,7 +95,7 @@ static void names_of(const struct list *list, const char *names[QUERY_MAX])
 
 /* ---- the answer ---- */
 
-/* A last row without an entity, or a change, is where the look ended. Removes it; its moment as
+/* A last row that is none (rows_take_end) is where the look ended. Removes it; its moment as
  * text in *scanned_to. Returns its place. */
 static const char *take_end(struct arena *a, const struct list *list, struct store_rows *rows,
                             const char **scanned_to)

@@ -29,7 +29,7 @@ struct look {
 #define NULLS             IS(NOTHING), IS(NOTHING), IS(NOTHING)
 #define MOST              NAMED(FIXED, "100")
 #define AT_SLOT           NAMED(MOMENT, "at"), NAMED(BEHIND, "at")
-#define SINCE             NAMED(DAY, "from")
+#define SINCE             NAMED(HOURS, "from")
 #define JOB               NAMED(TEXT, "name")
 #define ONE               true
 #define ALL               false
@@ -52,8 +52,8 @@ static const struct look looks[] = {
         { "hours", "runs_by", ALL, { NAMED(FIXED, "hour"), SINCE, NAMED(FIXED, "1000"), JOB } },
         { "tenants", "runs_by", ALL, { NAMED(FIXED, "tenant"), SINCE, NAMED(FIXED, "20"), JOB } },
         { "trouble", "history", ALL,
-          { IS(NOTHING), IS(NOTHING), JOB, NAMED(FIXED, "amiss"), SINCE, IS(NOTHING), NAMED(FIXED, "20"),
-            IS(LOOK_MS), NULLS, NAMED(FIXED, "1") } } } },
+          { IS(NOTHING), IS(NOTHING), JOB, NAMED(FIXED, "amiss"), NAMED(DAY, "from"), IS(NOTHING),
+            NAMED(FIXED, "20"), IS(LOOK_MS), NULLS, NAMED(FIXED, "1") } } } },
     { "/v1/status", { NULL },
       { { "store", "status", ONE, { IS(END) } },
         { "engines", "engines", ALL, { IS(END) } },
@@ -119,6 +119,8 @@ static void answer_look(struct asking *a, const struct look *look, struct answer
     int rc = read_required(a, look);
     for (const struct part *part = look->parts; rc == 0 && part->member; part++)
         rc = add_part(a, part, object);
+    if (rc == 0)
+        rc = parameters_tell_cut(a, object);
     if (rc == 0) {
         desk_answer(a->desk, answer, 200, object);
         return;

@@ -15,8 +15,8 @@
 static bool is_of_query(enum parameter_source source)
 {
     return source == PARAMETER_TEXT || source == PARAMETER_WORD || source == PARAMETER_MOMENT ||
-           source == PARAMETER_BEHIND || source == PARAMETER_DAY || source == PARAMETER_FROM ||
-           source == PARAMETER_BARE;
+           source == PARAMETER_BEHIND || source == PARAMETER_DAY || source == PARAMETER_HOURS ||
+           source == PARAMETER_FROM || source == PARAMETER_BARE;
 }
 
 static bool has(const char **names, int n, const char *name)
@@ -41,7 +41,7 @@ int parameters_name(const struct parameter *parameters, const char **names, int 
 
 int parameters_read_limit(struct asking *a)
 {
-    const char *text = query_value(&a->query, "limit");
+    const char *text = query_value(&a->query, "limit"), *payload = query_value(&a->query, "payload");
     char *end;
     a->limit = PARAMETERS_LIMIT;
     if (!text)
@@ -50,6 +50,8 @@ int parameters_read_limit(struct asking *a)
     if (*end || !isdigit((unsigned char)*text) || a->limit < 1 || a->limit > PARAMETERS_LIMIT_MAX)
         return err_set(&a->err, ERR_INPUT, "limit: found '%.*s', expected a number from 1 to %d",
                        UTF8_SHOWN(text), PARAMETERS_LIMIT_MAX);
+    if (payload && strcmp(payload, "0") != 0 && a->limit > PARAMETERS_PAYLOADS)
+        a->limit = PARAMETERS_PAYLOADS;
     return 0;
 }
 
@@ -75,7 +77,7 @@ static int read_moment(struct asking *a, const struct parameter *p, const char *
     const char *text = query_value(&a->query, p->name);
     struct err why;
     int64_t at;
-    if (!text && p->source == PARAMETER_DAY)
+    if (!text && (p->source == PARAMETER_DAY || p->source == PARAMETER_HOURS))
         text = "-1d";
     *out = NULL;
     int rc = text ? read_now(a) : 0;
@@ -86,6 +88,23 @@ static int read_moment(struct asking *a, const struct parameter *p, const char *
         return err_set(&a->err, rc, "%s: %s", p->name, why.text);
     at += p->source == PARAMETER_BEHIND;
     return number(a, at, out);
+}
+
+/* What runs were like is one row an hour, job, entity, tenant and outcome. */
+static int read_hours(struct asking *a, const struct parameter *p, const char **out)
+{
+    struct store_rows rows;
+    const char *params[2];
+    int rc = a->hours_from ? 0 : read_moment(a, p, &params[0]);
+    if (rc == 0 && !a->hours_from)
+        rc = number(a, PARAMETERS_LOOKS, &params[1]);
+    if (rc == 0 && !a->hours_from) {
+        rc = desk_rows(a->desk, "runs_since", params, 2, &rows, &a->err);
+        a->hours_from = rc == 0 ? rows_value(&rows, 0, "since_at") : NULL;
+        a->hours_are_cut = rc == 0 && rows_is_true(&rows, 0, "is_cut");
+    }
+    *out = a->hours_from;
+    return rc;
 }
 
 static int read_from(struct asking *a, const struct parameter *p, const char **out)
@@ -142,6 +161,7 @@ static int read_one(struct asking *a, const struct parameter *p, const char **ou
     case PARAMETER_MOMENT:
     case PARAMETER_DAY:
     case PARAMETER_BEHIND: return read_moment(a, p, out);
+    case PARAMETER_HOURS: return read_hours(a, p, out);
     case PARAMETER_FROM: return read_from(a, p, out);
     case PARAMETER_AFTER: *out = a->after; return 0;
     case PARAMETER_BARE: return read_bare(a, p, out);
@@ -197,6 +217,16 @@ int parameters_run(struct asking *a, const char *report, const struct parameter 
     const char *params[PARAMETERS_MAX];
     int n = parameters_read(a, parameters, params);
     return n < 0 ? n : parameters_run_with(a, report, params, n, out);
+}
+
+int parameters_tell_cut(struct asking *a, json_t *object)
+{
+    if (!a->hours_are_cut)
+        return 0;
+    const char *at = rows_text(a->desk->arena, CELL_MOMENT, a->hours_from);
+    if (at && json_object_set_new(object, "scanned_to", json_string(at)) == 0)
+        return 0;
+    return err_set(&a->err, ERR_NOMEM, "out of memory");
 }
 
 void parameters_refuse(struct asking *a, int rc, struct answer *answer)

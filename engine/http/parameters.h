@@ -9,6 +9,7 @@
 enum {
     PARAMETERS_LIMIT = 100,         /* items, where no limit is asked for */
     PARAMETERS_LIMIT_MAX = 1000,
+    PARAMETERS_PAYLOADS = 100,      /* items at most where payloads are asked for: each has up to 64 KiB */
     PARAMETERS_LOOKS = 20000,       /* rows that a request looks at, where no index has what is sought */
     PARAMETERS_LOOK_MS = 250,       /* or for how long it looks for rows of the past */
     PARAMETERS_MAX = 12,            /* of one report */
@@ -23,6 +24,7 @@ enum parameter_source {
     PARAMETER_MOMENT,               /* a time as on the command line, in seconds */
     PARAMETER_BEHIND,               /* the second behind that */
     PARAMETER_DAY,                  /* such a time, or a day ago */
+    PARAMETER_HOURS,                /* such a time, or later: what there is to be looked at has a bound */
     PARAMETER_FROM,                 /* a moment, or the one behind the place that the cursor names */
     PARAMETER_AFTER,                /* the place that the cursor names */
     PARAMETER_BARE,                 /* not NULL: payloads were not asked for */
@@ -52,6 +54,8 @@ struct asking {
     const char *after;              /* the place that the cursor names; NULL: none */
     bool with_payload;
     int64_t now;                    /* the store's, in seconds; 0: nobody has needed it yet */
+    const char *hours_from;         /* in seconds; NULL: nobody has needed it yet */
+    bool hours_are_cut;             /* earlier ones were asked for, too */
     const char *db_role;            /* that has the rights to what is asked; NULL: that of the backend */
     struct err err;
 };
@@ -64,7 +68,8 @@ int parameters_name(const struct parameter *parameters, const char **names, int 
  * name at fault, or another ERR_, in asking->err. */
 int parameters_read(struct asking *asking, const struct parameter *parameters,
                     const char *out[PARAMETERS_MAX]);
-/* Sets asking->limit, which is `limit` of the query. */
+/* Sets asking->limit, which is `limit` of the query, and with payloads no more than an answer may
+ * have of them: then `next` goes on. */
 int parameters_read_limit(struct asking *asking);
 
 /* The report with what the query says, its rows without payloads that nobody has asked for.
@@ -75,6 +80,9 @@ int parameters_run(struct asking *asking, const char *report, const struct param
 /* The same with parameters that are there. */
 int parameters_run_with(struct asking *asking, const char *report, const char *const *params, int n,
                         struct store_rows *out);
+/* "scanned_to" of an answer that has only the newest of the hours that were asked for. Returns 0 or
+ * ERR_NOMEM. */
+int parameters_tell_cut(struct asking *asking, json_t *object);
 /* The answer to what could not be read, or run. */
 void parameters_refuse(struct asking *asking, int rc, struct answer *answer);
 

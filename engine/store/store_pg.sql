@@ -2818,6 +2818,21 @@ SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
 -- report
 SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint), :job) LIMIT :most::bigint
 
+-- name: runs_since
+-- The hour, not before that of :since, from which on what runs were like is in at most :looks rows;
+-- the newest hour counts whatever it has. is_cut: hours before it are left out.
+-- in: since text, looks text
+-- out: since_at int8?, is_cut int4
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT r.hour_at FROM prescient.run_hours r
+     WHERE r.hour_at >= date_trunc('hour', to_timestamp(:since::bigint), 'UTC')
+     ORDER BY r.hour_at DESC LIMIT :looks::bigint + 1)
+SELECT CASE WHEN s.n <= :looks::bigint THEN :since::bigint
+            ELSE date_part('epoch', least(s.newest, s.oldest + interval '1 hour'))::bigint END AS since_at,
+       coalesce(s.n > :looks::bigint, false)::integer AS is_cut
+  FROM (SELECT count(*) AS n, min(e.hour_at) AS oldest, max(e.hour_at) AS newest FROM seen e) s
+
 -- name: running
 -- Those that have been going on for :least_us, longest first.
 -- in: least_us text, most text
@@ -3024,8 +3039,9 @@ SELECT p.slot_at FROM {shown_passes} p
    AND (:before IS NULL OR p.slot_at < to_timestamp(:before::bigint))
 
 -- part: first_unclosed
-{first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint)
- ORDER BY 1 LIMIT :most::bigint
+{first_opened} AND p.slot_at >= b.at AND p.pass = 0 AND p.closed_at IS NULL
+   AND p.slot_at < to_timestamp(:closed_since::bigint)
+ ORDER BY 1 LIMIT 1
 
 -- part: first_unclosed_narrow
 -- Which of them are not closed the view of slots has to look for in all of them. Those that have
@@ -3038,26 +3054,40 @@ SELECT CASE WHEN max(p.split) IS NULL THEN 'pending' WHEN max(p.closed_at) IS NO
                  OR count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) >= max(p.split) THEN 'relook'
             ELSE 'open' END AS state,
        max(p.late_us) AS late_us, sum(p.run)::bigint AS run, sum(p.done)::bigint AS done,
-       sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+       sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed,
+       count(*) AS looked
   FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at
 
 -- part: passes_of_slot_narrow
-SELECT coalesce(p.state, 'pending') AS state, p.late_us, p.run, p.done, p.again, p.failed
+SELECT coalesce(p.state, 'pending') AS state, p.late_us, p.run, p.done, p.again, p.failed, 64 AS looked
   FROM (SELECT) one LEFT JOIN prescient.slots p ON p.slot_at = c.slot_at
 
+-- part: first_of_slot
+-- In the order of the slot's index: by bucket, so that they are a fair sample of a slot that has
+-- more.
+SELECT f.job_exec, f.tenant, f.entity_name FROM prescient.future_job f
+ WHERE :by IS NOT NULL AND f.next_check_at = c.slot_at
+ ORDER BY f.bucket, f.priority, f.id LIMIT :counted::bigint
+
+-- part: first_of_slot_narrow
+-- The view's rows come bucket by bucket; asked for in that order, all of the slot would be sorted.
+SELECT f.job_exec, f.tenant, f.entity_name
+  FROM generate_series(0, 63) b (bucket), LATERAL (
+       SELECT p.job_exec, p.tenant, p.entity_name FROM prescient.pending p
+        WHERE :by IS NOT NULL AND p.next_check_at = c.slot_at AND p.bucket = b.bucket
+        LIMIT :counted::bigint) f
+ LIMIT :counted::bigint
+
 -- part: parts_of_slot
--- Those of the checks that are counted one by one, in the order of the slot's index: by bucket, so
--- that they are a fair sample of a slot that has more.
+-- Those of the checks that are counted one by one.
 SELECT json_agg(json_build_object('name', g.name, 'checks', round(g.n * g.share)) ORDER BY g.n DESC, g.name)
            AS parts
   FROM (SELECT CASE WHEN o.nth <= 20 THEN o.name END AS name, sum(o.n) AS n,
                greatest(w.checks, 1) / greatest(sum(sum(o.n)) OVER (), 1) AS share
           FROM (SELECT q.name, count(*) AS n, row_number() OVER (ORDER BY count(*) DESC, q.name) AS nth
-                  FROM (SELECT CASE :by WHEN 'job' THEN f.job_exec ELSE coalesce(f.tenant, f.entity_name)
+                  FROM (SELECT CASE :by WHEN 'job' THEN r.job_exec ELSE coalesce(r.tenant, r.entity_name)
                                END AS name
-                          FROM {shown_checks} f
-                         WHERE :by IS NOT NULL AND f.next_check_at = c.slot_at
-                         ORDER BY {checks_in_order} LIMIT :counted::bigint) q
+                          FROM ({first_of_slot}) r) q
                  GROUP BY q.name) o
          GROUP BY 1) g
 
@@ -3066,38 +3096,51 @@ SELECT json_agg(json_build_object('name', g.name, 'checks', round(g.n * g.share)
 -- NULL: all. :counted: how many checks of a slot are counted one by one, NULL: all. It goes from
 -- slot to slot by one step of an index each, and never reads all rows of a slot. :by: parts has how
 -- many checks are of each job or tenant, the twenty largest, and all others under the name NULL.
+-- :looks: with the slot by which so many rows were looked at in all it ends, NULL: it does not;
+-- then a last row without checks has that slot once more.
 -- forms: narrow
--- in: since text?, before text?, most text?, closed_since text?, counted text?, by text?
--- out: slot_at float8, checks int8, state text, late_us int8?, run int8?, done int8?, again int8?,
--- out: failed int8?, is_estimate int4, parts json?
+-- in: since text?, before text?, most text?, closed_since text?, counted text?, by text?,
+-- in: looks text?
+-- out: slot_at float8, checks int8?, state text?, late_us int8?, run int8?, done int8?,
+-- out: again int8?, failed int8?, is_estimate int4?, parts json?
 -- report
-WITH RECURSIVE filed (slot_at, n) AS (
-    (SELECT s.slot_at, 1 FROM ({first_filed} ORDER BY 1 LIMIT 1) s (slot_at))
+WITH RECURSIVE
+told (nth, looked, slot_at, checks, state, late_us, run, done, again, failed, is_estimate, parts) AS (
+    SELECT 0, 0::bigint, '-infinity'::timestamptz, NULL::bigint, NULL::text, NULL::bigint, NULL::bigint,
+           NULL::bigint, NULL::bigint, NULL::bigint, NULL::boolean, NULL::json
     UNION ALL
-    SELECT (SELECT s.slot_at FROM ({first_filed} AND f.next_check_at > l.slot_at
-                                   ORDER BY 1 LIMIT 1) s (slot_at)), l.n + 1
-      FROM filed l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
-opened (slot_at, n) AS (
-    (SELECT s.slot_at, 1 FROM ({first_opened} AND (:closed_since IS NULL
-                                                   OR p.slot_at >= to_timestamp(:closed_since::bigint))
-                                                       ORDER BY 1 LIMIT 1) s (slot_at))
-    UNION ALL
-    SELECT (SELECT s.slot_at FROM ({first_opened} AND p.slot_at > l.slot_at ORDER BY 1 LIMIT 1) s (slot_at)),
-           l.n + 1
-      FROM opened l WHERE l.slot_at IS NOT NULL AND l.n < :most::bigint),
-chosen AS MATERIALIZED (
-    SELECT s.slot_at
-      FROM (SELECT slot_at FROM filed
-            UNION
-            SELECT slot_at FROM opened
-            UNION
-            ({first_unclosed})) s
-     WHERE s.slot_at IS NOT NULL ORDER BY s.slot_at LIMIT :most::bigint)
-SELECT round(date_part('epoch', c.slot_at)) AS slot_at, w.checks, k.state, k.late_us, k.run, k.done, k.again,
-       k.failed, w.is_estimate::integer AS is_estimate, s.parts
-  FROM chosen c, LATERAL prescient.slot_count(c.slot_at, :counted::bigint) w, LATERAL ({passes_of_slot}) k,
-       LATERAL ({parts_of_slot}) s
- ORDER BY c.slot_at
+    SELECT t.nth + 1,
+           t.looked + k.looked + CASE WHEN :by IS NULL THEN 1 ELSE 2 END
+                                 * CASE WHEN w.is_estimate THEN :counted::bigint + w.checks / 64
+                                        ELSE w.checks END,
+           c.slot_at, w.checks, k.state, k.late_us, k.run, k.done, k.again, k.failed, w.is_estimate, s.parts
+      FROM told t, LATERAL (
+               SELECT CASE WHEN t.nth = 0 THEN t.slot_at
+                           WHEN t.slot_at = '-infinity' THEN '0001-01-01 00:00:00+00 BC'
+                           ELSE t.slot_at + interval '1 microsecond' END AS at) b,
+           LATERAL (
+               SELECT least((SELECT n.slot_at
+                               FROM ({first_filed} AND f.next_check_at >= b.at ORDER BY 1 LIMIT 1)
+                                    n (slot_at)),
+                            (SELECT n.slot_at
+                               FROM ({first_opened} AND p.slot_at >= b.at
+                                                    AND (:closed_since IS NULL
+                                                         OR p.slot_at >= to_timestamp(:closed_since::bigint))
+                                     ORDER BY 1 LIMIT 1) n (slot_at)),
+                            (SELECT n.slot_at FROM ({first_unclosed}) n (slot_at))) AS slot_at) c,
+           LATERAL prescient.slot_count(c.slot_at, :counted::bigint) w, LATERAL ({passes_of_slot}) k,
+           LATERAL ({parts_of_slot}) s
+     WHERE c.slot_at IS NOT NULL AND t.slot_at < 'infinity' AND (:most IS NULL OR t.nth < :most::bigint)
+           AND (:looks IS NULL OR t.looked < :looks::bigint))
+SELECT round(date_part('epoch', r.slot_at)) AS slot_at, r.checks, r.state, r.late_us, r.run, r.done, r.again,
+       r.failed, r.is_estimate::integer AS is_estimate, r.parts
+  FROM (SELECT t.slot_at, t.checks, t.state, t.late_us, t.run, t.done, t.again, t.failed, t.is_estimate,
+               t.parts
+          FROM told t WHERE t.nth > 0
+        UNION ALL
+        SELECT max(t.slot_at), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+          FROM told t HAVING max(t.looked) >= :looks::bigint AND max(t.nth) < :most::bigint) r
+ ORDER BY r.slot_at, r.checks IS NULL
 
 -- part: last_unclosed
 {first_opened} AND p.pass = 0 AND p.closed_at IS NULL AND p.slot_at < to_timestamp(:closed_since::bigint)

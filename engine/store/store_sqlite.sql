@@ -1648,12 +1648,16 @@ found AS MATERIALIZED (
      ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)),
 ended AS (
     SELECT id, ended_at_us FROM (
-        SELECT id, ended_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
-          FROM (SELECT id, ended_at_us FROM prescient_future_job_history
+        SELECT id, ended_at_us, archived_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
+          FROM (SELECT id, ended_at_us, archived_at_us FROM prescient_future_job_history
                  WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
                    AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
                  ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
-     WHERE next_id IS NOT NULL)
+     WHERE next_id IS NOT NULL
+       AND (:since IS NULL OR archived_at_us >= CAST(:since AS INTEGER) * 1000000
+            OR EXISTS (SELECT 1 FROM prescient_future_job_history AS ahead
+                        WHERE ahead.ended_at_us > ahead.archived_at_us
+                          AND ahead.ended_at_us >= CAST(:since AS INTEGER) * 1000000)))
 SELECT ended_at_us, entity_name, entity_key, job_exec, outcome, guard, check_number, check_count,
        failure_count, run_count, slot_at, first_check_at, first_run_at_us, last_run_at_us, total_run_us,
        last_run_us, note, payload, engine, archived_at_us, tenant, cursor
@@ -1748,6 +1752,19 @@ SELECT s.name, s.runs, coalesce(s.done, 0) AS done, coalesce(s.again, 0) AS agai
                  LEFT JOIN parts AS l ON l.name = s.name AND l.is_late = 1
  ORDER BY CASE WHEN :part = 'hour' THEN s.name END DESC, s.took_us DESC, s.name LIMIT CAST(:most AS INTEGER)
 
+-- name: runs_since
+-- See the same block of store_pg.sql.
+-- in: since text, looks text
+-- out: since_at timestamptz?, is_cut bool
+-- report
+WITH seen AS MATERIALIZED (
+    SELECT hour_at FROM prescient_run_hour WHERE hour_at >= CAST(:since AS INTEGER) / 3600 * 3600
+     ORDER BY hour_at DESC LIMIT coalesce(CAST(:looks AS INTEGER) + 1, -1))
+SELECT CASE WHEN n <= CAST(:looks AS INTEGER) THEN CAST(:since AS INTEGER)
+            ELSE min(newest, oldest + 3600) END AS since_at,
+       coalesce(n > CAST(:looks AS INTEGER), false) AS is_cut
+  FROM (SELECT count(*) AS n, min(hour_at) AS oldest, max(hour_at) AS newest FROM seen)
+
 -- name: running
 -- Those that have been going on for :least_us, longest first.
 -- in: least_us text, most text
@@ -1806,12 +1823,16 @@ found AS MATERIALIZED (
      ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)),
 ended AS (
     SELECT id, run_at_us FROM (
-        SELECT id, run_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
-          FROM (SELECT id, run_at_us FROM prescient_future_job_run
+        SELECT id, run_at_us, recorded_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
+          FROM (SELECT id, run_at_us, recorded_at_us FROM prescient_future_job_run
                  WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
                    AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
                  ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
-     WHERE next_id IS NOT NULL)
+     WHERE next_id IS NOT NULL
+       AND (:since IS NULL OR recorded_at_us >= CAST(:since AS INTEGER) * 1000000
+            OR EXISTS (SELECT 1 FROM prescient_future_job_run AS ahead
+                        WHERE ahead.run_at_us > ahead.recorded_at_us
+                          AND ahead.run_at_us >= CAST(:since AS INTEGER) * 1000000)))
 SELECT run_at_us, entity_name, entity_key, job_exec, outcome, check_number, failure_count, slot_at,
        next_check_at, run_us, note, engine, tenant, cursor
   FROM (SELECT run_at_us, entity_name, entity_key, job_exec, outcome,
@@ -2018,10 +2039,11 @@ SELECT (SELECT next_check_at FROM prescient_future_job
 -- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
 -- one step of an index each; only the listed slots are counted. :by: parts has how many checks are
 -- of each job or tenant, the twenty largest, and all others under the name NULL, by the first
--- :counted of the slot.
--- in: from text?, before text?, most text?, recent text?, counted text?, by text?
--- out: slot_at timestamptz, checks int8, state text, late_us int8?, run int8?, done int8?,
--- out: again int8?, failed int8?, is_estimate bool, parts text?
+-- :counted of the slot. :looks: with the slot by which so many rows were looked at in all it ends,
+-- NULL: it does not; then a last row without checks has that slot once more.
+-- in: from text?, before text?, most text?, recent text?, counted text?, by text?, looks text?
+-- out: slot_at timestamptz, checks int8?, state text?, late_us int8?, run int8?, done int8?,
+-- out: again int8?, failed int8?, is_estimate bool?, parts text?
 -- report
 WITH RECURSIVE
 bounds AS MATERIALIZED (
@@ -2043,8 +2065,8 @@ opened (slot_at, n) AS (
     SELECT (SELECT min(p.slot_at) FROM prescient_slot_pass AS p WHERE p.slot_at > opened.slot_at
             AND p.slot_at < last), n + 1
       FROM opened, bounds WHERE opened.slot_at IS NOT NULL AND n < most),
-chosen AS MATERIALIZED (
-    SELECT slot_at FROM (
+wanted AS MATERIALIZED (
+    SELECT slot_at, row_number() OVER (ORDER BY slot_at) AS nth FROM (
         SELECT slot_at FROM filed
         UNION
         SELECT slot_at FROM opened
@@ -2052,13 +2074,25 @@ chosen AS MATERIALIZED (
         SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL
                AND slot_at >= first AND slot_at < min(last, recent))
      WHERE slot_at IS NOT NULL ORDER BY slot_at LIMIT (SELECT most FROM bounds)),
+-- looked: rows, in the slots before this one
+chosen (slot_at, nth, looked) AS (
+    SELECT slot_at, 1, 0 FROM wanted WHERE nth = 1
+    UNION ALL
+    SELECT w.slot_at, w.nth, c.looked
+           + (SELECT count(*) FROM prescient_future_job AS f WHERE f.next_check_at = c.slot_at)
+             * CASE WHEN :by IS NULL THEN 1 ELSE 2 END
+           + (SELECT count(*) FROM prescient_slot_pass AS p WHERE p.slot_at = c.slot_at)
+      FROM chosen AS c JOIN wanted AS w ON w.nth = c.nth + 1
+     WHERE :looks IS NULL OR c.looked < CAST(:looks AS INTEGER)),
+listed AS MATERIALIZED (
+    SELECT slot_at FROM chosen WHERE :looks IS NULL OR looked < CAST(:looks AS INTEGER)),
 known AS (
     SELECT p.slot_at, max(CASE WHEN pass = 0 THEN CASE WHEN closed_at_us IS NOT NULL THEN 3
                           WHEN opened_rows = 0 THEN 2 ELSE 1 END
                                ELSE 2 END) AS state,
            max(late_us) AS late_us, sum(run) AS run, sum(done) AS done, sum(again) AS again,
            sum(failed + timeout + crashed) AS failed
-      FROM chosen AS c CROSS JOIN prescient_slot_pass AS p WHERE p.slot_at = c.slot_at
+      FROM listed AS c CROSS JOIN prescient_slot_pass AS p WHERE p.slot_at = c.slot_at
      GROUP BY p.slot_at)
 SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
                    WHERE f.next_check_at = c.slot_at) AS checks,
@@ -2077,8 +2111,11 @@ SELECT c.slot_at, (SELECT count(*) FROM prescient_future_job AS f
                          GROUP BY part))
              GROUP BY name ORDER BY 2 DESC, name)
          WHERE :by IS NOT NULL HAVING count(*) > 0) AS parts
-  FROM chosen AS c LEFT JOIN known ON known.slot_at = c.slot_at
- ORDER BY c.slot_at
+  FROM listed AS c LEFT JOIN known ON known.slot_at = c.slot_at
+UNION ALL
+SELECT max(slot_at), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  FROM listed HAVING count(*) < (SELECT count(*) FROM wanted)
+ ORDER BY 1, 2 NULLS LAST
 
 -- name: slots_before
 -- The times of those that `slots` has, the newest first.

@@ -146,12 +146,20 @@ bool rows_is_true(const struct store_rows *rows, int row, const char *name)
     return cell && cell_is_true(cell);
 }
 
-/* Of a row of the audit, its change is never NULL, and its entity may be. */
+/* What is never NULL in a row that is none: of the audit, where the entity may be; of slots. */
+static int column_of_end(const struct store_rows *rows)
+{
+    static const char *const never_null[] = { "change", "entity_name", "is_estimate" };
+    int column = -1;
+    for (size_t i = 0; column < 0 && i < sizeof never_null / sizeof *never_null; i++)
+        column = rows_column(rows, never_null[i]);
+    return column;
+}
+
 const char *rows_drop_end(struct store_rows *rows)
 {
-    int last = rows->rows - 1;
-    const char *column = rows_column(rows, "change") < 0 ? "entity_name" : "change";
-    if (last < 0 || rows_column(rows, column) < 0 || rows_value(rows, last, column))
+    int last = rows->rows - 1, column = column_of_end(rows);
+    if (last < 0 || column < 0 || rows->cells[last * rows->columns + column])
         return NULL;
     rows->rows = last;
     return rows->cells[last * rows->columns];

@@ -158,6 +158,11 @@ CREATE TABLE prescient_future_job_history (
 CREATE INDEX prescient_future_job_history_failed ON prescient_future_job_history (ended_at_us)
  WHERE outcome IN ('failed', 'timeout', 'crashed', 'bad_answer', 'unknown_job');
 
+-- A replay of the future tells a time behind that at which it is written. Where this index has no
+-- such row, a look for what ended since a moment is over with what was written before that.
+CREATE INDEX prescient_future_job_history_ahead ON prescient_future_job_history (ended_at_us)
+ WHERE ended_at_us > archived_at_us;
+
 -- A row for each run after which the check waits again. The last run is in the history.
 CREATE TABLE prescient_future_job_run (
     id INTEGER PRIMARY KEY,
@@ -177,6 +182,9 @@ CREATE TABLE prescient_future_job_run (
     recorded_at_us INTEGER NOT NULL,        -- the machine's clock, never virtual time
     tenant TEXT                             -- whose it is; NULL: nobody said
 ) STRICT;
+
+CREATE INDEX prescient_future_job_run_ahead ON prescient_future_job_run (run_at_us)
+ WHERE run_at_us > recorded_at_us;
 
 -- ---- slots --------------------------------------------------------------------------------------
 

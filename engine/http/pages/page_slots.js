@@ -12,7 +12,7 @@ const RANGES = { "24h": 24 * 3600 * 1000, "7d": 7 * 24 * 3600 * 1000 };
 const BARS = 200;
 const PARTS = ["job", "tenant"];
 const NAMED = 3;                    // parts of a bar that are named
-const PAGES = 4;                    // of 1,000 slots each, both ways together
+const PAGES = 100;                  // of 1,000 slots or 20,000 rows each, both ways together
 const WORST = ["missed", "late", "", "coming"];
 
 function rangeOf() {
