@@ -28,7 +28,28 @@ if command -v script >/dev/null; then
     has "doctor has colours on a terminal" "$(on_terminal "$P doctor --now 2030-01-01")" $'\033[32mok'
     has "and none with NO_COLOR" "$(on_terminal "NO_COLOR=1 $P doctor --now 2030-01-01")" "
 ok     store"
+    in_2030=2030-01-01
+    has "and times say how far away they are" "$(on_terminal "$P list --now $in_2030")" \
+        "2030-01-01 01:00Z (in 60 min)"
+    has "or how late what waits is" "$(on_terminal "$P list --now 2030-01-04T01:00Z")" \
+        "2030-01-01 01:00Z (3 d late)"
+    has "what is over is ago" "$(on_terminal "$P slots --now 2030-01-04T01:00Z")" \
+        "2030-01-01 01:00Z (3 d ago)"
+    has "in the zone of TZ" "$(on_terminal "TZ=Europe/Berlin $P list --now $in_2030")" \
+        "2030-01-01 02:00+01:00 (in 60 min)"
+    has "or in one that is named" \
+        "$(on_terminal "TZ=Europe/Berlin $P list --zone Asia/Tokyo --now $in_2030")" \
+        "2030-01-01 10:00+09:00 (in 10 h)"
+    has "a TZ that is a rule is no trouble" "$(on_terminal "TZ=CET-1 $P list --now $in_2030")" \
+        "2030-01-01 01:00Z (in 60 min)"
+    has "JSON is UTC, on a terminal, too" "$(on_terminal "TZ=Europe/Berlin $P list --json --now $in_2030")" \
+        '"next_check_at":"2030-01-01T01:00:00Z"'
 fi
+has "a pipe gets UTC, whatever TZ is" "$(TZ=Europe/Berlin p list)" "2030-01-01T01:00:00Z  orders"
+has "but where a zone is asked for" "$(TZ=Europe/Berlin p list --local)" "2030-01-01T02:00:00+01:00  orders"
+is "JSON is UTC in any case" \
+    "$(TZ=Europe/Berlin p list --local --json | json '{r["next_check_at"] for r in j}')" \
+    "{'2030-01-01T01:00:00Z'}"
 ok "slots have no bars in a pipe" bash -c "! $P slots --now 2030-01-01 | grep -q █"
 ok "a reader that goes away is no trouble" bash \
     -c "set -o pipefail; $P list --now 2030-01-01 | head -c 1 >/dev/null"

@@ -49,7 +49,7 @@ fails_with 2 "--from: " $P list --from 2026-13-01 --store sqlite:args.db
 fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
 fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers
-fails_with 2 "--now:" $P list --now yesterday
+fails_with 2 "--now:" $P list --now yester
 fails_with 2 "expected a time before the year 9000" $P list --now 9500-01-01
 fails_with 2 "is no URL of a store" $P list --store mysql:x
 fails_with 78 "no such setting" $P list --set colour=red

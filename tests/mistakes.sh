@@ -37,9 +37,10 @@ of_the_command_line() {
     says 2 "unknown command 'enque'; did you mean 'enqueue'?" $P enque orders 1 $J +3h
     says 2 "unknown option --confict; did you mean --conflict?" \
         $P enqueue orders 1 $J +3h --confict keep
-    local times="expected a time such as 2026-03-01T13:15:00Z, 2026-03-01 13:15+02:00, 1772370900, +3h or now"
+    local times="expected a time such as 2026-03-01T13:15:00Z, 2026-12-01 09:00 Europe/Berlin, 1772370900"
+    times="$times, 3h, -2w, tomorrow 09:00, next monday or now"
     says 2 "\"3 hourz\": $times (that is not a time; did you mean +3h)" $P enqueue orders 1 $J '3 hourz'
-    says 2 "\"tomorrow\": $times (that is not a time; did you mean +1d)" $P enqueue orders 1 $J tomorrow
+    says 2 "\"tomorow\": $times (that is not a time; did you mean tomorrow)" $P enqueue orders 1 $J tomorow
     says 2 "\"2030-02-30\": $times (that month has no such day)" $P enqueue orders 1 $J 2030-02-30
     says 0 "2020-01-01T00:00:00Z has passed: the check is filed under the next slot" \
         $P enqueue orders 1 $J 2020-01-01

@@ -28,7 +28,7 @@ static struct asked_check read_text(const char *text, const char *header)
     json_decref(object);
     object = json_loads(text, JSON_DECODE_ANY, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(object);
-    CU_ASSERT_EQUAL_FATAL(asked_check_read(&asked, object, header, "", arena), 0);
+    CU_ASSERT_EQUAL_FATAL(asked_check_read(&asked, object, header, "", 1772370900, arena), 0);
     return asked;
 }
 
@@ -96,6 +96,10 @@ static void times_are_those_of_the_command_line(void)
     CU_ASSERT(at("\"check_at\": \"2026-03-01 13:15+00:00\"").row.at == 1772370900);
     struct post_item i = at("\"check_at\": \"+3h\"");
     CU_ASSERT(i.row.at == 10800 && i.is_after);
+    i = at("\"check_at\": \"in 3h\"");
+    CU_ASSERT(i.is_after && i.row.at == 10800);
+    i = at("\"check_at\": \"tomorrow 09:00 Europe/Berlin\"");       /* the test's now is 13:15Z */
+    CU_ASSERT(!i.is_after && i.row.at == 1772370900 - 13 * 3600 - 900 + 86400 + 8 * 3600);
     i = at("\"check_at\": \"-15m\"");
     CU_ASSERT(i.row.at == -900 && i.is_after);
     i = at("\"check_at\": \"now\"");

@@ -27,7 +27,7 @@ static struct asked_change read_as(enum change_kind kind, const char *text)
     json_decref(object);
     object = json_loads(text, JSON_DECODE_ANY, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(object);
-    CU_ASSERT_EQUAL_FATAL(asked_change_read(&asked, kind, object, arena), 0);
+    CU_ASSERT_EQUAL_FATAL(asked_change_read(&asked, kind, object, 1772370900, arena), 0);
     return asked;
 }
 

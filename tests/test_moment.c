@@ -182,7 +182,7 @@ static void what_was_meant_is_offered(void)
         { "+3 hours", "did you mean +3h)" },
         { "3 hourz", "did you mean +3h)" },
         { "-2 days", "did you mean -2d)" },
-        { "+2w", "did you mean +14d)" },
+        { "+2 weeks", "did you mean +14d)" },
         { "10 min", "did you mean +10m)" },
         { "tomorrow", "did you mean +1d)" },
         { "NOW()", "did you mean now)" },

@@ -93,6 +93,7 @@ static const struct unit {
     int64_t us;
 } units[] = {
     /* the largest first */
+    { "w", 7 * DAY_S * SECOND_US },
     { "d", DAY_S * SECOND_US },
     { "h", 3600 * SECOND_US },
     { "m", 60 * SECOND_US },
@@ -138,7 +139,7 @@ static const char *read_duration(const char *p, int64_t *out)
             return "that is not a number with a unit";
         const struct unit *unit = take_unit(&p);
         if (!unit && (last || *p))
-            return *p ? "the units are us, ms, s, m, h and d" : "the last number has no unit";
+            return *p ? "the units are us, ms, s, m, h, d and w" : "the last number has no unit";
         if (unit && last && unit <= last)
             return "the units go from large to small, each once";
         fits &= add_units(&sum, &n, unit ? unit->us : SECOND_US);
@@ -192,7 +193,7 @@ const char *duration_format_us(int64_t us, char out[MOMENT_TEXT])
         return out;
     }
     uint64_t ms = (size + 500) / 1000;          /* microseconds do not matter beyond a second */
-    for (const struct unit *u = units; u->us > SECOND_US; u++) {
+    for (const struct unit *u = units + 1; u->us > SECOND_US; u++) {    /* days, never weeks */
         uint64_t n = ms / (uint64_t)(u->us / 1000);
         ms %= (uint64_t)(u->us / 1000);
         if (n)
@@ -304,7 +305,7 @@ static const char *read_relative(const char *p, int64_t now, int64_t *out)
     return NULL;
 }
 
-static const char *read_moment(const char *text, int64_t now, int64_t *out)
+const char *moment_read(const char *text, int64_t now, int64_t *out)
 {
     if (!strcmp(text, "now")) {
         *out = now;
@@ -346,8 +347,7 @@ static bool offer_duration(const char *p, char out[MOMENT_TEXT])
     return true;
 }
 
-/* What was probably meant, or NULL. */
-static const char *moment_offer(const char *text, char out[MOMENT_TEXT])
+const char *moment_offer(const char *text, char out[MOMENT_TEXT])
 {
     for (size_t i = 0; i < sizeof day_words / sizeof *day_words; i++)
         if (!strcasecmp(text, day_words[i].word))
@@ -359,7 +359,7 @@ int moment_parse(const char *text, int64_t now, int64_t *out, struct err *err)
 {
     int64_t at;
     char room[MOMENT_TEXT];
-    const char *wrong = read_moment(text, now, &at);
+    const char *wrong = moment_read(text, now, &at);
     const char *offer = wrong ? moment_offer(text, room) : NULL;
     const char *mean = offer ? "; did you mean " : "";
     if (!wrong && !moment_is_valid(at))

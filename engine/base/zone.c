@@ -589,3 +589,13 @@ struct zone_span zone_span(const struct zone *z, int64_t at)
     rule.begins = rule.begins > span.begins ? rule.begins : span.begins;
     return rule;
 }
+
+int64_t zone_moment(const struct zone *z, int64_t local)
+{
+    /* no clock is two days ahead or behind */
+    struct zone_span span = zone_span(z, local - 2 * CALENDAR_DAY_S);
+    while (span.ends < INT64_MAX && local - span.offset_s >= span.ends)
+        span = zone_span(z, span.ends);
+    int64_t at = local - span.offset_s;
+    return at < span.begins ? span.begins : at;
+}

@@ -55,4 +55,8 @@ struct zone_span {
 /* The one that `at` is in. From the year 10000 on, clocks are not changed any more. */
 struct zone_span zone_span(const struct zone *z, int64_t at);
 
+/* When clocks show `local`, seconds since 1970 as if it were UTC. A time that comes twice is the
+ * first of them; one that is skipped is the first moment after the gap. */
+int64_t zone_moment(const struct zone *z, int64_t local);
+
 #endif

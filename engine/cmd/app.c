@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "../base/moment.h"
+#include "../base/when.h"
 #include "action.h"
 #include "program.h"
 #include "text.h"
@@ -213,7 +213,7 @@ int app_moment(struct app *app, const char *text, int64_t *out, struct err *err)
     int rc = app_now(app, &now, err);
     if (rc < 0)
         return rc;
-    return moment_parse(text, now, out, err);
+    return when_parse(text, &(struct when){ now, app->zone, false }, out, err);
 }
 
 const char *app_moment_param(struct app *app, const char *text, struct err *err)
@@ -236,7 +236,8 @@ int app_moment_option(struct app *app, const struct args *args, char letter, int
     int rc = app_now(app, &now, err);
     if (rc < 0)
         return rc;                      /* the store's failure, and not the option's */
-    rc = moment_parse(text, now, out, err);
+    bool looks_back = !strcmp(args_name(args, letter), "since");
+    rc = when_parse(text, &(struct when){ now, app->zone, looks_back }, out, err);
     return rc < 0 ? err_wrap(err, rc, "--%s", args_name(args, letter)) : 0;
 }
 

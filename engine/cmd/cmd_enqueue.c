@@ -89,7 +89,7 @@ static void print_enqueued(struct app *app, const struct store_rows *rows, char 
         return;
     }
     const char *outcome = rows_value(rows, 0, "outcome");
-    const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(rows, 0, "next_check_at"));
+    const char *at = report_cell(app, CELL_MOMENT, rows_value(rows, 0, "next_check_at"));
     fprintf(app->out, "%s: ", outcome ? outcome : "?");
     for (int i = 0; i < 3; i++) {
         text_put(app->out, names[i], 0);

@@ -8,6 +8,7 @@
 #include "../base/floor.h"
 #include "../base/moment.h"
 #include "../rules/event_cursor.h"
+#include "../view/told.h"
 #include "action.h"
 #include "app.h"
 #include "consumer.h"
@@ -80,6 +81,7 @@ struct events {
     int64_t shown, looked_at;
     char cursor[EVENT_CURSOR_SIZE];     /* of the last event shown, or looked at; "": of none yet */
     int64_t last_us;                    /* when that was emitted */
+    struct telling telling;             /* without how far away: the line may stay on the screen */
 };
 
 static int cursor_check(const char *cursor, struct err *err)
@@ -126,7 +128,7 @@ static void print_line(struct events *e, struct arena *a, const struct store_row
         "cursor", "event", "entity_name", "entity_key", "job_exec", "data"
     };
     FILE *out = e->app->out;
-    const char *at = rows_text(a, CELL_MOMENT_US, rows_value(rows, r, "emitted_at_us"));
+    const char *at = told_cell(a, &e->telling, CELL_MOMENT_US, rows_value(rows, r, "emitted_at_us"), false);
     text_put(out, at ? at : "-", 0);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const char *cell = rows_value(rows, r, columns[i]);
@@ -277,6 +279,7 @@ static int list(struct app *app, const struct args *args)
         .follow = args_has(args, 'f'),
         .after = args_text(args, 'a'),
         .limit = args_has(args, 'f') ? 0 : 100,
+        .telling = { .zone = app->zone ? app->zone : app->terminals_zone, .is_short = app->terminal },
     };
     struct err err = { 0 };
     if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||

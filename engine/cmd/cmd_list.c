@@ -29,6 +29,7 @@ static int list_main(struct app *app, const struct args *args)
                    "failure_count=failures payload",
         .when_empty = "no checks wait",
         .ordered_by = "next_check_at",
+        .due = "next_check_at",
     };
     struct filter f;
     struct err err;

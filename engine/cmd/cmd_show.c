@@ -29,7 +29,7 @@ static const struct part {
       6,
       { .columns =
             "next_check_at job_exec=job check_count=checks failure_count=failures first_check_at payload",
-        .when_empty = "  nothing" } },
+        .when_empty = "  nothing", .due = "next_check_at" } },
     { "runs",
       "runs",
       7,

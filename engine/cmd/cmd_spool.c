@@ -12,6 +12,7 @@
 #include "../base/clock.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
+#include "../base/when.h"
 #include "../rules/slot.h"
 #include "../rules/spool_slot.h"
 #include "action.h"
@@ -405,11 +406,12 @@ static int run(struct app *app, const struct args *args)
 
 /* ---- add ---- */
 
-static int read_time(const struct args *args, int64_t now, int64_t *at, struct err *err)
+static int read_time(const struct args *args, const struct when *when, int64_t *at, struct err *err)
 {
     int64_t in_us = 0;
     const char *in = args_text(args, 'i'), *text = args_text(args, 'a');
-    if (!in && moment_parse(text, now, at, err) < 0)
+    int64_t now = when->now;
+    if (!in && when_parse(text, when, at, err) < 0)
         return err_wrap(err, err->code, "--at");
     if (!in && *at < now)
         return err_set(err, ERR_INPUT, "--at: %.40s has passed", text);
@@ -501,7 +503,7 @@ static int add_program(struct app *app, const struct args *args, struct err *err
                        "path, such as ./%.80s",
                        argv[0], argv[0]);
     if (guarded_check(argv[0], err) < 0 || read_slot_length(app, args, &length_s, err) < 0 ||
-        read_time(args, now, &at, err) < 0)
+        read_time(args, &(struct when){ now, app->zone, false }, &at, err) < 0)
         return err->code;
     int64_t slot = slot_for(at, now, length_s);
     if (!spool_slot_name(slot, slot_name))

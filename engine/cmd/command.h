@@ -25,6 +25,7 @@ enum {
 
 struct action;
 struct args;
+struct zone;
 struct command;
 
 struct app {                        /* one per process; filled by main.c before a command runs */
@@ -38,6 +39,9 @@ struct app {                        /* one per process; filled by main.c before 
     bool quiet;                     /* --quiet: no progress */
     bool terminal;                  /* stdout is one */
     int64_t now;                    /* --now: virtual time in seconds; 0: the database's clock */
+    struct zone *zone;              /* --zone, --local: of times that name none; NULL: UTC */
+    struct zone *terminals_zone;    /* without them that of TZ, for what a terminal is shown */
+    int64_t told_now;               /* how far away times are is told from then on; 0: not asked yet */
     struct arena *arena;            /* lives as long as the command */
     struct store *store;            /* NULL until app_store */
     /* It ran out of memory while it printed: the output is incomplete, and the exit code not 0. */
@@ -48,7 +52,7 @@ struct app {                        /* one per process; filled by main.c before 
     int nflags;
 };
 
-struct command_option {             /* long options only, but for -h; ends with a NULL name */
+struct command_option {             /* option.c has the letters of some; ends with a NULL name */
     const char *name;               /* "from" for --from */
     char letter;                    /* by which args.h finds it */
     const char *arg;                /* "FILE", or NULL when it takes none */

@@ -34,6 +34,8 @@ static void options_print(FILE *out, const struct command_option *options)
 {
     for (const struct command_option *o = options; o && o->name; o++) {
         int n = fprintf(out, "  --%s", o->name);
+        if (option_short(o))
+            n += fprintf(out, ", -%c", option_short(o));
         if (o->arg)
             n += fprintf(out, " %s", o->arg);
         fprintf(out, "%*s%s\n", n < 26 ? 26 - n : 2, "", o->help);

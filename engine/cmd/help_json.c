@@ -9,7 +9,9 @@ static json_t *options_json(const struct command_option *options)
 {
     json_t *array = json_array();
     for (const struct command_option *o = options; array && o && o->name; o++) {
-        json_t *one = json_pack("{s:s, s:s?, s:s}", "name", o->name, "arg", o->arg, "help", o->help);
+        const char letter[] = { option_short(o), '\0' };
+        json_t *one = json_pack("{s:s, s:s?, s:s?, s:s}", "name", o->name, "short", *letter ? letter : NULL,
+                                "arg", o->arg, "help", o->help);
         if (json_array_append_new(array, one) == 0)
             continue;
         json_decref(array);

@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "../base/moment.h"
 #include "../base/settings_mask.h"
+#include "../base/when.h"
+#include "../base/zone_here.h"
 #include "../rules/slot.h"
 #include "../worker/confine.h"
 #include "app.h"
@@ -25,8 +26,8 @@
 struct launch { /* the command line, parsed */
     struct app app;
     struct settings_flag *flags;    /* room for every word of the command line */
-    const char *now;
-    bool help, version;
+    const char *now, *zone;
+    bool help, version, local;
     struct args args;               /* of the command; room for every word, too */
     struct err wrong;               /* the first mistake in them */
     char **given;                   /* copies of all words, for a command that is another program */
@@ -69,17 +70,14 @@ static int global_take(struct launch *l, char letter, const char *value, struct 
     case 'l': l->flags[l->app.nflags++] = (struct settings_flag){ "--log-level", value }; break;
     case 'S': return flag_set(l, value, err);
     case 'n': l->now = value; break;
+    case 'z': l->zone = value; break;
+    case 'L': l->local = true; break;
     case 'j': l->app.json = true; break;
     case 'q': l->app.quiet = true; break;
     case 'h': l->help = true; break;
     case 'V': l->version = true; break;
     }
     return 0;
-}
-
-static const struct command_option *global_find(const char *word)
-{
-    return option_find(option_globals, strcmp(word, "-h") == 0 ? "--help" : word);
 }
 
 /* One of two values would be lost. */
@@ -145,7 +143,7 @@ static int launch_read(struct launch *l, int argc, char **argv, struct err *err)
         if (command && !ended)
             own = option_find(command->options, argv[i]);
         if (!own && !ended)
-            global = global_find(argv[i]);
+            global = option_find(option_globals, argv[i]);
         if (own) {
             launch_take_option(l, own, argc, argv, &i);
         } else if (global) {
@@ -180,7 +178,7 @@ static int launch_now(struct launch *l, struct err *err)
 {
     if (!l->now)
         return 0;
-    if (moment_parse(l->now, time(NULL), &l->app.now, err) < 0)
+    if (when_parse(l->now, &(struct when){ time(NULL), l->app.zone, false }, &l->app.now, err) < 0)
         return err_wrap(err, err->code, "--now");
     if (l->app.now <= 0)
         return err_set(err, ERR_INPUT, "--now: found '%s', expected a time after 1970-01-01T00:00:00Z",
@@ -192,6 +190,22 @@ static int launch_now(struct launch *l, struct err *err)
     return 0;
 }
 
+static int launch_zone(struct launch *l, struct err *err)
+{
+    if (l->zone && l->local)
+        return err_set(err, ERR_INPUT, "found both --zone and --local, expected one of them");
+    if (l->local)
+        return zone_here(getenv("TZ"), "/etc/localtime", &l->app.zone, err);
+    const char *tz = getenv("TZ");
+    int rc = l->zone ? zone_read(l->zone, &l->app.zone, err) : 0;
+    if (rc < 0)
+        return err_wrap(err, rc, "--zone");
+    /* one that cannot be read is nobody's fault: nothing was asked for */
+    if (!l->zone && tz && l->app.terminal && zone_here(tz, "", &l->app.terminals_zone, NULL) < 0)
+        l->app.terminals_zone = NULL;
+    return 0;
+}
+
 static int run_command(struct launch *l)
 {
     struct app *app = &l->app;
@@ -200,7 +214,7 @@ static int run_command(struct launch *l)
         return app_fail(app, &l->wrong);
     if (!launch_check_operands(l))
         return EXIT_BAD_USAGE;
-    if (launch_now(l, &err) < 0)
+    if (launch_zone(l, &err) < 0 || launch_now(l, &err) < 0)
         return app_fail(app, &err);
     if (!app->command->plain) {
         if (digests_load(app, &err) < 0)
@@ -308,6 +322,8 @@ int launch_main(int argc, char **argv)
     bool was_short = l.app.was_short || (l.app.arena && arena_was_short(l.app.arena));
     store_free(l.app.store);
     settings_release(&l.app.settings);
+    zone_free(l.app.zone);
+    zone_free(l.app.terminals_zone);
     arena_free(l.app.arena);
     free(l.flags);
     free(l.args.options);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "../base/cleanup.h"
 #include "../base/moment.h"
+#include "../base/when.h"
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 #include "../store/enqueue_check.h"
@@ -183,7 +184,7 @@ static int row_make(struct load *l, const struct csv_record *record, struct load
         out->concurrency_key = text[CONCURRENCY_KEY];
     if (text[TENANT] && *text[TENANT])
         out->tenant = text[TENANT];
-    if (moment_parse(text[AT], l->now, &out->at, err) < 0)
+    if (when_parse(text[AT], &(struct when){ l->now, l->app->zone, false }, &out->at, err) < 0)
         return err_wrap(err, ERR_INPUT, "check_at");
     int64_t priority = 0;
     if (text[PRIORITY] && *text[PRIORITY]) {

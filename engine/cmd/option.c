@@ -1,5 +1,6 @@
-/* option.c - which word of a command line is an option, which option it names, and its value. Long
- * options only. A word that looks like a negative number or time ("-15m") is no option. */
+/* option.c - which word of a command line is an option, which option it names, and its value. A few
+ * have a letter, too, which is a word of its own: none are put together, and no value is glued to
+ * one. A word that looks like a negative number or time ("-15m") is no option. */
 #include "option.h"
 
 #include <ctype.h>
@@ -11,6 +12,8 @@ const struct command_option option_globals[] = {
     { "store", 's', "URL", "where checks are kept: sqlite:FILE or postgresql://..." },
     { "set", 'S', "NAME=VALUE", "any setting, over file and environment; may be repeated" },
     { "now", 'n', "TIME", "the time to use instead of the database's clock" },
+    { "zone", 'z', "ZONE", "the time zone of times that name none, typed and shown, such as Europe/Berlin" },
+    { "local", 'L', NULL, "the same with the zone of TZ, or of this machine" },
     { "json", 'j', NULL, "print JSON" },
     { "quiet", 'q', NULL, "no progress bar, no remarks" },
     { "log-level", 'l', "LEVEL", "debug, info, warn or error" },
@@ -19,6 +22,21 @@ const struct command_option option_globals[] = {
     { 0 }
 };
 
+/* What is typed most often. A letter means one thing, so it is known by the option's name. */
+static const struct { const char *name; char letter; } shorts[] = {
+    { "config", 'c' }, { "follow", 'f' }, { "help", 'h' },  { "json", 'j' },  { "limit", 'l' },
+    { "quiet", 'q' },  { "store", 's' },  { "version", 'V' }, { "wide", 'w' },
+};
+enum { SHORTS = sizeof shorts / sizeof *shorts };
+
+char option_short(const struct command_option *option)
+{
+    for (int i = 0; i < SHORTS; i++)
+        if (!strcmp(shorts[i].name, option->name))
+            return shorts[i].letter;
+    return '\0';
+}
+
 bool option_is(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && !isdigit((unsigned char)word[1]) && word[1] != '.';
@@ -26,12 +44,14 @@ bool option_is(const char *word)
 
 const struct command_option *option_find(const struct command_option *options, const char *word)
 {
-    if (!options || strncmp(word, "--", 2) != 0)
-        return NULL;
-    size_t len = strcspn(word + 2, "=");
-    for (; options->name; options++)
-        if (strlen(options->name) == len && !strncmp(options->name, word + 2, len))
+    bool is_long = !strncmp(word, "--", 2), is_letter = *word == '-' && word[1] && !word[2];
+    size_t len = is_long ? strcspn(word + 2, "=") : 0;
+    for (; options && options->name; options++) {
+        if (is_long && strlen(options->name) == len && !strncmp(options->name, word + 2, len))
             return options;
+        if (!is_long && is_letter && option_short(options) == word[1])
+            return options;
+    }
     return NULL;
 }
 

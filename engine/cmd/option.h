@@ -6,7 +6,12 @@
 
 extern const struct command_option option_globals[];       /* ends with a NULL name */
 
-/* The option that `word` ("--name" or "--name=value") names in `options` (NULL: none), or NULL. */
+/* The letter that stands for the option on a command line, alone behind a dash, the same one in
+ * every command; '\0': it has none. */
+char option_short(const struct command_option *option);
+
+/* The option that `word` ("--name", "--name=value" or "-l") names in `options` (NULL: none), or
+ * NULL. */
 const struct command_option *option_find(const struct command_option *options, const char *word);
 
 /* Whether the word is an option rather than an argument: "-" is stdin, "-15m" is a time. */

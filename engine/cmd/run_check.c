@@ -143,13 +143,12 @@ static int ask(struct app *app, const struct run_check *c, struct asked *a, stru
 
 static void remark_asked(struct app *app, const struct asked *a)
 {
-    char at[MOMENT_TEXT];
     if (!a->filed_at)
-        app_remark(app, "it is due since %s, and is run with its slot", moment_format(a->before.slot, at));
+        app_remark(app, "it is due since %s, and is run with its slot", report_moment(app, a->before.slot));
     else if (a->before.has_begun)
         app_remark(app, "its slot is being run by %s: it is run again after that", a->engine);
     else
-        app_remark(app, "it is run at %s", moment_format(a->filed_at, at));
+        app_remark(app, "it is run at %s", report_moment(app, a->filed_at));
 }
 
 /* ---- what came of it ---- */
@@ -212,11 +211,10 @@ static json_t *moment_or_null(struct app *app, int64_t at)
 
 static void put_next(struct app *app, int64_t next_at)
 {
-    char next[MOMENT_TEXT];
     if (slot_is_of_pause(next_at))
         fputs("; it waits until it is resumed\n", app->out);
     else if (next_at)
-        fprintf(app->out, "; it waits for %s\n", moment_format(next_at, next));
+        fprintf(app->out, "; it waits for %s\n", report_moment(app, next_at));
     else
         fputs("; it waits no more\n", app->out);
 }

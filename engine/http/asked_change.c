@@ -130,7 +130,7 @@ static void take_time(struct reading *r, const char *name)
 static void read_check_at(struct reading *r, const char *name, const json_t *value)
 {
     struct err err;
-    faults_check(&r->faults, name, asked_time_read(name, value, &r->out->time, &err), &err);
+    faults_check(&r->faults, name, asked_time_read(name, value, r->faults.now, &r->out->time, &err), &err);
     take_time(r, name);
 }
 
@@ -407,9 +407,9 @@ static void check_whole(struct reading *r)
 }
 
 int asked_change_read(struct asked_change *out, enum change_kind kind, const json_t *object,
-                      struct arena *a)
+                      int64_t now, struct arena *a)
 {
-    struct reading r = { .out = out, .faults = { .arena = a, .pointer = "" } };
+    struct reading r = { .out = out, .faults = { .arena = a, .pointer = "", .now = now } };
     const char *name;
     json_t *value;
     *out = (struct asked_change){ .kind = kind, .limit = CHANGE_MOST, .is_active = -1 };

@@ -40,6 +40,6 @@ const char *change_word(enum change_kind kind);
 
 /* Its texts live in the arena, or in the object. Returns 0, or ERR_NOMEM. */
 int asked_change_read(struct asked_change *out, enum change_kind kind, const json_t *object,
-                      struct arena *a);
+                      int64_t now, struct arena *a);
 
 #endif

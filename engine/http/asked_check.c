@@ -124,7 +124,7 @@ static void read_check_at(struct reading *r, const char *name, const json_t *val
 {
     struct err err;
     struct asked_time time = { 0 };
-    faults_check(&r->faults, name, asked_time_read(name, value, &time, &err), &err);
+    faults_check(&r->faults, name, asked_time_read(name, value, r->faults.now, &time, &err), &err);
     take_time(r, name, &time);
 }
 
@@ -269,9 +269,9 @@ static int refuse_whole(struct asked_check *out, const char *pointer)
 }
 
 int asked_check_read(struct asked_check *out, const json_t *object, const char *header, const char *pointer,
-                     struct arena *a)
+                     int64_t now, struct arena *a)
 {
-    struct reading r = { .out = out, .faults = { .arena = a, .pointer = pointer } };
+    struct reading r = { .out = out, .faults = { .arena = a, .pointer = pointer, .now = now } };
     const char *name;
     json_t *value;
     *out = (struct asked_check){ .item.conflict = "keep", .type = PROBLEM_INVALID };

@@ -17,9 +17,9 @@ struct asked_check {
 
 /* Reads {"entity", "key", "job", "check_at" or "in", "payload", "uniqid", "on_conflict",
  * "priority", "within", "concurrency_key", "tenant"}. `header` is Idempotency-Key, which stands for
- * uniqid, or NULL. `pointer` is where the object stands in the body: "" or "/12". Returns 0, or
- * ERR_NOMEM. */
+ * uniqid, or NULL. `pointer` is where the object stands in the body: "" or "/12". `now` says which
+ * day it is. Returns 0, or ERR_NOMEM. */
 int asked_check_read(struct asked_check *out, const json_t *object, const char *header, const char *pointer,
-                     struct arena *a);
+                     int64_t now, struct arena *a);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../base/moment.h"
+#include "../base/when.h"
 #include "../rules/field.h"
 
 /* What a relative time may be: the time itself is bounded where the clock is known. */
@@ -14,35 +15,23 @@ static int64_t whole_seconds(int64_t us)
     return us / 1000000 + (us % 1000000 != 0);
 }
 
-/* "+3h" and "now" count from the clock of the store, which is asked when something is filed. */
-static bool is_relative(const char *text)
-{
-    return *text == '+' || *text == '-' || !strcmp(text, "now");
-}
-
 static int named(const char *name, int rc, struct err *err)
 {
     return rc < 0 ? err_wrap(err, rc, "%s", name) : 0;
 }
 
-static int read_relative(const char *name, const char *text, struct asked_time *out, struct err *err)
-{
-    int64_t us = 0;
-    int rc = strcmp(text, "now") ? duration_parse_us(text + 1, &us, err) : 0;
-    int64_t s = whole_seconds(us);
-    *out = (struct asked_time){ .at = *text == '-' ? -s : s, .is_after = true };
-    return named(name, rc, err);
-}
-
-int asked_time_read(const char *name, const json_t *value, struct asked_time *out, struct err *err)
+int asked_time_read(const char *name, const json_t *value, int64_t now, struct asked_time *out,
+                    struct err *err)
 {
     const char *text = json_string_value(value);
-    if (text && is_relative(text))
-        return read_relative(name, text, out, err);
     int rc = 0;
     *out = (struct asked_time){ .at = json_integer_value(value) };
+    /* the clock of the store is asked when something is filed */
+    out->is_after = text && when_is_after(text, &out->at);
+    if (out->is_after)
+        return 0;
     if (text)
-        rc = moment_parse(text, 0, &out->at, err);
+        rc = when_parse(text, &(struct when){ .now = now }, &out->at, err);
     else if (!json_is_integer(value))
         rc = err_set(err, ERR_INPUT, "expected a time: text such as 2026-03-01T13:15:00Z, or whole seconds "
                                      "since 1970");

@@ -1,5 +1,5 @@
 /* asked_time.h - times and spans as members of JSON have them: text as on the command line, or
- * whole seconds. No clock: what counts from now on is left so. */
+ * whole seconds. What counts from now on is left so; `now` only says which day it is. */
 #ifndef PRESCIENT_HTTP_ASKED_TIME_H
 #define PRESCIENT_HTTP_ASKED_TIME_H
 
@@ -13,9 +13,10 @@ struct asked_time {
     bool is_after;
 };
 
-/* "2026-03-01T13:15:00Z", "+3h", "now", 1772370900. Returns 0, or ERR_INPUT, with `name` in its
- * text. */
-int asked_time_read(const char *name, const json_t *value, struct asked_time *out, struct err *err);
+/* "2026-03-01T13:15:00Z", "3h", "now", "tomorrow 09:00 Europe/Berlin", 1772370900. Returns 0, or
+ * ERR_INPUT, with `name` in its text. */
+int asked_time_read(const char *name, const json_t *value, int64_t now, struct asked_time *out,
+                    struct err *err);
 /* "3h", 10800. */
 int asked_time_read_span(const char *name, const json_t *value, int64_t *seconds, struct err *err);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "../base/moment.h"
 #include "../store/store_slot.h"
@@ -433,7 +434,7 @@ static enum change_kind kind_of(const char *path)
 
 static void answer_body(struct changing *c, const json_t *body)
 {
-    if (asked_change_read(&c->asked, kind_of(c->path), body, c->desk->arena) < 0) {
+    if (asked_change_read(&c->asked, kind_of(c->path), body, time(NULL), c->desk->arena) < 0) {
         json_decref(c->asked.problem);
         desk_refuse(c->desk, c->answer, PROBLEM_AWAY, NULL);
     } else if (c->asked.problem) {

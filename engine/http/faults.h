@@ -12,6 +12,7 @@ enum { FAULTS_MOST = 100 };             /* what else is at fault is not told */
 struct faults {
     struct arena *arena;
     const char *pointer;            /* where the object stands in the body: "" or "/12" */
+    int64_t now;                    /* says which day it is, where a time is "tomorrow 09:00" */
     json_t *problem;                /* NULL: there are none. The caller's to decref */
     bool is_short;                  /* of memory */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/moment.h"
+#include "../base/when.h"
 #include "../base/utf8.h"
 #include "../view/item.h"
 
@@ -83,7 +84,7 @@ static int read_moment(struct asking *a, const struct parameter *p, const char *
     int rc = text ? read_now(a) : 0;
     if (!text || rc < 0)
         return rc;
-    rc = moment_parse(text, a->now, &at, &why);
+    rc = when_parse(text, &(struct when){ a->now, NULL, p->source == PARAMETER_DAY }, &at, &why);
     if (rc < 0)
         return err_set(&a->err, rc, "%s: %s", p->name, why.text);
     at += p->source == PARAMETER_BEHIND;

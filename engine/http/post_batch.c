@@ -2,6 +2,7 @@
 #include "post_batch.h"
 
 #include <string.h>
+#include <time.h>
 
 #include "../base/clock.h"
 #include "../base/moment.h"
@@ -98,7 +99,7 @@ int post_read_check(struct desk *desk, const json_t *object, const char *key, co
                     struct asked_check *asked, struct err *err)
 {
     const char *near;
-    int rc = asked_check_read(asked, object, key, pointer, desk->arena);
+    int rc = asked_check_read(asked, object, key, pointer, time(NULL), desk->arena);
     if (rc < 0)
         return err_set(err, rc, "out of memory");
     if (!asked->item.row.job_exec || asked->has_bad_job)

@@ -1,0 +1,37 @@
+/* zone_here.c - see zone_here.h. */
+#include "zone_here.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* "Europe/Berlin" of "/usr/share/zoneinfo/Europe/Berlin", or of ":Europe/Berlin". */
+static const char *name_in(const char *path)
+{
+    static const char folder[] = "/zoneinfo/";
+    const char *below = strstr(path, folder);
+    if (below)
+        return below + strlen(folder);
+    return *path == ':' ? path + 1 : path;
+}
+
+static int of_variable(const char *tz, struct zone **out, struct err *err)
+{
+    const char *name = name_in(tz);
+    if (!*name)
+        return zone_read("UTC", out, err);
+    int rc = zone_read(name, out, err);
+    return rc < 0 ? err_wrap(err, rc, "TZ (expected the name of a zone, and no rule)") : 0;
+}
+
+int zone_here(const char *tz, const char *link, struct zone **out, struct err *err)
+{
+    char path[PATH_MAX];
+    if (tz)
+        return of_variable(tz, out, err);
+    ssize_t n = readlink(link, path, sizeof path - 1);
+    path[n < 0 ? 0 : n] = '\0';
+    const char *name = strstr(path, "/zoneinfo/") ? name_in(path) : "UTC";
+    return zone_read(name, out, err);
+}
