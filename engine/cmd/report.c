@@ -55,7 +55,7 @@ static void print_json(struct app *app, const struct store_rows *rows)
 
 /* ---- times ----------------------------------------------------------------------------------- */
 
-/* Only a terminal is told how far away: a store that cannot be asked for its time is told without. */
+/* Only a terminal is told how far away, and only where the store can be asked for its time. */
 static struct telling telling_of(struct app *app)
 {
     struct err err;

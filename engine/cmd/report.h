@@ -20,8 +20,8 @@ struct report_view {
     const char *due;            /* a column of moments: those that have passed are late; NULL: none */
 };
 
-/* A moment as this command tells it: with --zone, --local or TZ in that zone, and on a terminal with
- * how far away it is. A cell of any kind; NULL stays NULL. The first is in seconds. */
+/* A moment as this command tells it: with --zone, --local or TZ in that zone, and on a terminal
+ * with how far away it is. A cell of any kind; NULL stays NULL. The first is in seconds. */
 const char *report_moment(struct app *app, int64_t at);
 const char *report_cell(struct app *app, enum cell_kind kind, const char *cell);
 

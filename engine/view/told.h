@@ -30,8 +30,8 @@ const char *told_moment(int64_t at, const struct telling *t, char out[MOMENT_TEX
 /* The same of microseconds, with three digits of them unless it is short. */
 const char *told_moment_us(int64_t at_us, const struct telling *t, char out[MOMENT_TEXT]);
 
-/* A cell of a report: moments with how far away they are, "2026-03-01 13:15Z (in 2 h)", and all else
- * as rows_text has it. */
+/* A cell of a report: moments with how far away they are, "2026-03-01 13:15Z (in 2 h)", and all
+ * else as rows_text has it. */
 const char *told_cell(struct arena *a, const struct telling *t, enum cell_kind kind, const char *cell,
                       bool is_due);
 
