@@ -46,7 +46,7 @@ status_shows_it() {
     "$P" --quiet --log-level error run                      # of today: a virtual time is no engine's
     "$P" --now "$(at $((DUE + 2)))" status >.status
     has "$STORE_NAME: a line a job, with the reason" "$(grep 'failing job' .status | head -1)" "$NO_TABLE"
-    has "$STORE_NAME: and who is alive" "$(grep '^engines' .status)" "run $TMP/prescient.cfg"
+    has "$STORE_NAME: and who is alive" "$(grep '^engine' .status)" "run $TMP/prescient.cfg"
 }
 
 

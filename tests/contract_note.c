@@ -41,6 +41,41 @@ void what_an_engine_notes_takes_the_place_of_what_it_had_noted(void)
     TEXT_IS("", cell(&rows, 1, "listeners"));
 }
 
+void an_engine_says_what_it_is_and_serves(void)
+{
+    WITH_STORE();
+    struct store_note_listeners n = STORE_NOTE_LISTENERS_INIT;
+    n.engine = "shop1";
+    n.command = "daemon";
+    n.file = "a.cfg";
+    n.listeners = "";
+    n.jobs = "pay\nremind\n";
+    n.counts_s = 60;
+    IS(0, fixture_call(&n.call));
+    struct store_rows rows = fixture_report("engines", NULL, 0);
+    TEXT_IS("NULL", cell(&rows, 0, "last_slot_at"));
+    TEXT_IS("NULL", cell(&rows, 0, "last_pass_at"));
+    TEXT_IS("NULL", cell(&rows, 0, "started_at"));
+    n.version = "1.2.3";
+    n.host = "shop1.example.org";
+    n.pid = 42;
+    n.started_us = 1700000000000001;
+    n.serves = "0, 30";
+    n.last_slot = 1700000100;
+    n.last_pass_us = 1700000101999999;
+    IS(0, fixture_call(&n.call));
+    rows = fixture_report("engines", NULL, 0);
+    IS(1, rows.rows);
+    TEXT_IS("1.2.3", cell(&rows, 0, "version"));
+    TEXT_IS("shop1.example.org", cell(&rows, 0, "host"));
+    TEXT_IS("42", cell(&rows, 0, "pid"));
+    TEXT_IS("1700000000", cell(&rows, 0, "started_at"));
+    TEXT_IS("0, 30", cell(&rows, 0, "serves"));
+    TEXT_IS("pay, remind", cell(&rows, 0, "jobs"));
+    TEXT_IS("1700000100", cell(&rows, 0, "last_slot_at"));
+    TEXT_IS("1700000101", cell(&rows, 0, "last_pass_at"));
+}
+
 void a_note_counts_for_its_time(void)
 {
     WITH_STORE();

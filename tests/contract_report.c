@@ -64,7 +64,9 @@ void reports_have_the_documented_columns(void)
                               "next_check_at note job_exec emitted_at_us delivery");
     columns_are("row_events", "emitted_at_us event job_exec check_number listener state outcome tries "
                               "next_check_at ended_at_us note delivery is_heard is_readable");
-    columns_are("engines", "engine command file seen_at");
+    columns_are("engines", "engine command file seen_at version host pid started_at serves jobs last_slot_at "
+                           "last_pass_at");
+    columns_are("lately", "last_slot_at last_pass_at last_run last_failed day_runs day_failed");
     columns_are("state_of_slot", "state engine opened_at left_jobs");
     columns_are("pauses_on", "what name paused_at paused_by reason slot");
     columns_are("consumers",

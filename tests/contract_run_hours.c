@@ -71,6 +71,39 @@ static int64_t rows_of_hours(void)
     return prune.n;
 }
 
+/* Hours of long ago are not of the last day. */
+void lately_has_the_last_pass_and_the_last_day(void)
+{
+    WITH_STORE();
+    int64_t now = clock_us() / 1000000;
+    struct run_hour rows[] = { hour_of("job", "orders", "done", 7), hour_of("job", "orders", "failed", 2),
+                               hour_of("other", "orders", "crashed", 1),
+                               hour_of("job", "orders", "again", 5) };
+    for (int i = 0; i < 3; i++)
+        rows[i].hour_at = now / 3600 * 3600;
+    struct store_rows lately = fixture_report("lately", NULL, 0);
+    IS(1, lately.rows);
+    TEXT_IS("NULL", cell(&lately, 0, "last_slot_at"));
+    TEXT_IS("NULL", cell(&lately, 0, "last_pass_at"));
+    TEXT_IS("0", cell(&lately, 0, "day_runs"));
+    IS(0, note(owner, 1, rows, 4));
+    put_any("orders", "1", "look", NULL, "keep", SLOT, BEFORE);
+    struct store_finish f = STORE_FINISH_INIT;
+    f.lease = take();
+    f.unknown_jobs = &(const char *){ "look" };
+    f.nunknown_jobs = 1;
+    f.counts = (struct pass_counts){ .run = 9, .done = 5, .failed = 2, .timeout = 1, .crashed = 1 };
+    IS(0, fixture_call(&f.call));
+    CU_ASSERT_TRUE(f.finished);
+    lately = fixture_report("lately", NULL, 0);
+    TEXT_IS(text_of(SLOT), cell(&lately, 0, "last_slot_at"));
+    CU_ASSERT(atoll(cell(&lately, 0, "last_pass_at")) >= now);
+    TEXT_IS("9", cell(&lately, 0, "last_run"));
+    TEXT_IS("4", cell(&lately, 0, "last_failed"));
+    TEXT_IS("10", cell(&lately, 0, "day_runs"));
+    TEXT_IS("3", cell(&lately, 0, "day_failed"));
+}
+
 void notes_are_added_up(void)
 {
     WITH_STORE();

@@ -100,6 +100,9 @@ filter=$(sed -n 's/^SystemCallFilter=\([^~].*\)/\1/p' "$ETC/prescient.service")
 refused=$(sed -n 's/^SystemCallFilter=~//p' "$ETC/prescient.service")
 is "both services have the same list" "$(grep '^SystemCall' "$ETC/prescient.service")" \
     "$(grep '^SystemCall' "$ETC/prescient-daemon.service")"
+sandbox() { sed -n '/^NoNewPrivileges/,/^OOMPolicy/{/^#/d;p}' "$ETC/$1"; }
+is "an instance of several is confined as the only one is" "$(sandbox prescient@.service)" \
+    "$(sandbox prescient-daemon.service)"
 calls=$(comm -23 <(calls_of @default $filter | sort -u) <(calls_of $refused | sort -u))
 cat >prescient.cfg <<END
 store = "sqlite:$TMP/filtered.db";

@@ -65,7 +65,7 @@ restores() {
 engines() {
     "$TMP/bin/systemctl" stop prescient-daemon
     by_the_page "an engine is added" "add"
-    has "status has it" "$(cat "$TMP/.out")" "engines"
+    has "status has it" "$(cat "$TMP/.out")" "; last pass: "
     one_is_run "it works" fifth
     engine=$(cat "$TMP/service/prescient-daemon.pid")
     by_the_page "and drained" "drain"

@@ -344,6 +344,8 @@
     /* contract_note.c */                                                                                    \
     X(what_an_engine_notes_takes_the_place_of_what_it_had_noted)                                             \
     X(jobs_that_engines_have_noted_are_known_for_as_long_as_the_notes_are_there)                             \
+    X(an_engine_says_what_it_is_and_serves)                                                                  \
+    X(lately_has_the_last_pass_and_the_last_day)                                                             \
     X(a_note_counts_for_its_time)                                                                            \
     X(other_engines_are_counted_while_their_notes_count)                                                     \
     X(a_note_that_has_counted_for_nothing_for_a_day_is_dropped)                                              \

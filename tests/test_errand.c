@@ -43,6 +43,8 @@ static int teardown(void)
     return settings_fixture_teardown();
 }
 
+static const struct totals totals;
+
 static bool gives(struct errands *all, enum errand_kind kind)
 {
     return errands_give(all, &(struct errand){ .kind = kind }, S);
@@ -120,7 +122,7 @@ static void each_kind_is_put_as_its_request(void)
     static const struct store_report report = STORE_REPORT_INIT;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct errands errands = { .current = { all[i].kind, .from = 3, .before = 5, .full = true,
-                                                  .report = &report } };
+                                                  .report = &report, .totals = &totals } };
         union errand_request request;
         errand_fill(&errands, &env, 7 * S, &request);
         CU_ASSERT_EQUAL(request.call.op, all[i].op);
@@ -183,7 +185,7 @@ static void a_failure_holds_up_the_lane_but_for_what_can_wait(void)
 {
     for (enum errand_kind kind = ERRAND_HELLO; kind <= ERRAND_PRUNE; kind++) {
         static const struct store_report report = STORE_REPORT_INIT;
-        struct errands all = { .current = { .kind = kind, .report = &report } };
+        struct errands all = { .current = { .kind = kind, .report = &report, .totals = &totals } };
         union errand_request request;
         struct errand_result result;
         struct log quiet;

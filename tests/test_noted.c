@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../engine/base/cleanup.h"
 #include "../engine/base/settings_load.h"
@@ -16,7 +17,9 @@ static struct settings settings;
 static struct store_note_listeners fill(void)
 {
     struct store_note_listeners n = STORE_NOTE_LISTENERS_INIT;
-    noted_fill(&(struct errand_env){ .settings = &settings }, &n);
+    struct clocks clocks = { .is_known = true, .offset_us = 1000 };
+    struct totals totals = { .began_us = 42, .last_slot = 900, .last_pass_us = 901 };
+    noted_fill(&(struct errand_env){ .settings = &settings, .clocks = &clocks }, &totals, &n);
     return n;
 }
 
@@ -124,7 +127,29 @@ static void what_cron_starts_is_noted_for_two_slots(void)
     CU_ASSERT_EQUAL(noted_command_s(86400), 172800);
 }
 
+static void it_says_what_it_is_and_serves(void)
+{
+    parse("");
+    settings.serve[0] = 0;
+    settings.serve[1] = 30;
+    settings.nserve = 2;
+    struct store_note_listeners n = fill();
+    CU_ASSERT_STRING_EQUAL(n.serves, "0, 30");
+    CU_ASSERT_EQUAL(n.started_us, 1042);
+    CU_ASSERT_EQUAL(n.last_slot, 900);
+    CU_ASSERT_EQUAL(n.last_pass_us, 901);
+    CU_ASSERT_EQUAL(n.pid, getpid());
+    CU_ASSERT(*n.version && *n.host);
+    arena_free(n.arena);
+    settings.nserve = 0;
+    n = fill();
+    CU_ASSERT_STRING_EQUAL(n.serves, "");
+    arena_free(n.arena);
+    settings_release(&settings);
+}
+
 static const struct test tests[] = {
+    TEST(it_says_what_it_is_and_serves),
     TEST(the_names_of_jobs_are_a_line_each_if_they_have_room),
     TEST(what_cron_starts_is_noted_for_two_slots),
     TEST(lines_stand_in_the_order_of_names),

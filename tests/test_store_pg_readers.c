@@ -151,7 +151,10 @@ static const struct view {
     { "tallies", "what name outcome n took_us took late_us late made_at", "metrics", "" },
     { "running", "engine worker entity_name entity_key job_exec slot_at began_at seen_at", "running",
       "run_us" },
-    { "engines", "engine command file seen_at counts_until", "engines", "" },
+    { "engines",
+      "engine command file seen_at counts_until version host pid started_at serves jobs last_slot_at "
+      "last_pass_at",
+      "engines", "" },
     { "places", "concurrency_key number engine taken_at expires_at is_wanted", "keys",
       "place held_until waiting" },
     { "concurrency_limits", "pattern places set_at set_by", "concurrency_limits", "" },
@@ -443,7 +446,7 @@ static void a_column_more_in_a_table_leaves_the_views_as_they_are(void)
     SQL_IS("", "INSERT INTO prescient.tally VALUES ('run', 'sync', 'done', 1, 7, '{1}', 7, '{1}')");
     SQL_IS("", "INSERT INTO prescient.run_now VALUES ('00000000-0000-4000-8000-000000000000', 1, "
                "'shop-1/7', 7, 'shops', '7', 'sync', now(), now(), clock_timestamp())");
-    SQL_IS("", "INSERT INTO prescient.engine_seen VALUES ('shop-1', 'daemon', 'a.cfg', '4111', '4111', "
+    SQL_IS("", "INSERT INTO prescient.engine_seen VALUES ('shop-1', 'daemon', 'a.cfg', '4111', 'sync', "
                "now(), now() + interval '1 hour')");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         SQL_IS("", "ALTER TABLE prescient.%s ADD COLUMN later_on text DEFAULT '4111'", tables[i]);

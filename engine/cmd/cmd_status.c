@@ -9,6 +9,7 @@
 #include "put_off.h"
 #include "report.h"
 #include "runs_by.h"
+#include "seen_engines.h"
 #include "slow_runs.h"
 #include "standing_pauses.h"
 #include "waiting_jobs.h"
@@ -41,12 +42,12 @@ const struct command cmd_status = {
 #define PUT_OFF "put_off"           /* reports of their own */
 #define UNKNOWN_JOBS "unknown_jobs"
 #define PAUSES "pauses"
-#define ENGINES "engines"
+#define LAST_PASS "last_pass"
+#define LAST_DAY "last_day"
 #define FAILING_JOBS "failing_jobs"     /* a line each */
 
-enum { ENGINES_NAMED = 5 };
-
-static const struct line { const char *label, *column; } lines[] = {
+static const struct line { const char *label, *column;
+} lines[] = {
     { "now", "now_at" },
     { "slot length", "slot_length_s" },
     { "schema version", "schema_version" },
@@ -59,7 +60,8 @@ static const struct line { const char *label, *column; } lines[] = {
     { "paused", PAUSES },
     { "never due", "never_due" },
     { "next checks", "next_slot_at" },
-    { "engines", ENGINES },
+    { "last pass", LAST_PASS },
+    { "failed in a day", LAST_DAY },
     { "leases", "leases" },
     { "slots not closed", "unclosed_slots" },
     { "oldest of them", "oldest_unclosed_at" },
@@ -130,47 +132,19 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
 }
 
 struct found {
-    struct store_rows status, put_off, pauses, failing, engines;
+    struct store_rows status, put_off, pauses, failing;
+    struct seen_engines engines;
     struct waiting_jobs waiting_jobs;
     /* that look reads more of the table than the others, and may fail without them */
     const char *why_not;
 };
-
-/* "shop1 daemon /etc/prescient.cfg (2026-03-01T13:15:00Z)": who has noted its settings and has not
- * been silent for too long since. */
-static const char *engines_words(struct app *app, const struct found *f)
-{
-    char seen[MOMENT_TEXT];
-    const struct store_rows *rows = &f->engines;
-    const char *all = NULL;
-    for (int r = 0; r < rows->rows && r < ENGINES_NAMED; r++) {
-        const char *before = all ? arena_printf(app->arena, "%s, ", all) : "";
-        const char *engine = rows_value(rows, r, "engine"), *file = rows_value(rows, r, "file");
-        all = arena_printf(app->arena, "%s%.*s %s %.*s (%s)", before, UTF8_SHOWN(engine),
-                           rows_value(rows, r, "command"), UTF8_SHOWN(file),
-                           moment_format(rows_number(rows, r, "seen_at"), seen));
-    }
-    if (rows->rows > ENGINES_NAMED)
-        return arena_printf(app->arena, "%s, and %d more", all, rows->rows - ENGINES_NAMED);
-    return all;
-}
-
-static json_t *engines_json(struct app *app, const struct found *f)
-{
-    json_t *all = report_made(app, json_array());
-    for (int r = 0; r < f->engines.rows; r++) {
-        json_t *engine = report_made(app, rows_object(&f->engines, r));
-        report_added(app, json_array_append_new(all, engine));
-    }
-    return all;
-}
 
 static int look_at_jobs(struct app *app, struct found *f, struct err *err)
 {
     int rc = failing_jobs_ask(app, rows_number(&f->status, 0, "now_at"), &f->failing, err);
     if (rc < 0)
         return rc;
-    return app_rows(app, "engines", NULL, 0, &f->engines, err);
+    return seen_engines_ask(app, &f->engines, err);
 }
 
 static int look(struct app *app, struct found *f, struct err *err)
@@ -201,8 +175,10 @@ static const char *words_of(struct app *app, const struct found *f, const char *
         return f->why_not ? f->why_not : waiting_jobs_words(app, &f->waiting_jobs);
     if (!strcmp(column, PAUSES))
         return standing_pauses_words(app, &f->pauses);
-    if (!strcmp(column, ENGINES))
-        return engines_words(app, f);
+    if (!strcmp(column, LAST_PASS))
+        return seen_engines_last_pass(app, &f->engines);
+    if (!strcmp(column, LAST_DAY))
+        return seen_engines_day(app, &f->engines);
     return line_value(app, &f->status, column);
 }
 
@@ -215,9 +191,30 @@ static void print_json(struct app *app, const struct found *f)
     report_added(app, json_object_set_new(object, UNKNOWN_JOBS "_is_part",
                                           json_boolean(f->waiting_jobs.is_part)));
     report_added(app, json_object_set_new(object, PAUSES, standing_pauses_json(app, &f->pauses)));
-    report_added(app, json_object_set_new(object, ENGINES, engines_json(app, f)));
+    report_added(app, json_object_set_new(object, "engines", seen_engines_json(app, &f->engines)));
+    report_added(app, json_object_set_new(object, "lately", seen_engines_lately_json(app, &f->engines)));
     report_added(app, json_object_set_new(object, FAILING_JOBS, failing_jobs_json(app, &f->failing)));
     report_print_object(app, object);
+}
+
+static void print_lines(struct app *app, const struct found *f)
+{
+    enum { LINES = sizeof lines / sizeof *lines };
+    const char *pairs[LINES + SEEN_ENGINES_NAMED + 2 + FAILING_JOBS_MAX][2];
+    int n = 0, engines = seen_engines_lines(&f->engines);
+    for (; n < LINES; n++) {
+        pairs[n][0] = lines[n].label;
+        pairs[n][1] = words_of(app, f, lines[n].column);
+    }
+    for (int r = 0; r < engines || (r == 0 && !engines); r++, n++) {
+        pairs[n][0] = "engine";
+        pairs[n][1] = engines ? seen_engines_words(app, &f->engines, r) : NULL;
+    }
+    for (int r = 0; r < f->failing.rows && r < FAILING_JOBS_MAX; r++, n++) {
+        pairs[n][0] = "failing job";
+        pairs[n][1] = failing_jobs_words(app, &f->failing, r);
+    }
+    report_print_pairs(app, (const char *const(*)[2])pairs, n);
 }
 
 static int status_main(struct app *app, const struct args *args)
@@ -239,17 +236,6 @@ static int status_main(struct app *app, const struct args *args)
         print_json(app, &found);
         return EXIT_WELL;
     }
-    enum { LINES = sizeof lines / sizeof *lines };
-    const char *pairs[LINES + FAILING_JOBS_MAX][2];
-    int n = 0;
-    for (; n < LINES; n++) {
-        pairs[n][0] = lines[n].label;
-        pairs[n][1] = words_of(app, &found, lines[n].column);
-    }
-    for (int r = 0; r < found.failing.rows && r < FAILING_JOBS_MAX; r++, n++) {
-        pairs[n][0] = "failing job";
-        pairs[n][1] = failing_jobs_words(app, &found.failing, r);
-    }
-    report_print_pairs(app, (const char *const (*)[2])pairs, n);
+    print_lines(app, &found);
     return EXIT_WELL;
 }

@@ -57,6 +57,7 @@ static const struct look looks[] = {
     { "/v1/status", { NULL },
       { { "store", "status", ONE, { IS(END) } },
         { "engines", "engines", ALL, { IS(END) } },
+        { "lately", "lately", ONE, { IS(END) } },
         { "running", "running", ALL, { NAMED(FIXED, "5000000"), MOST } },
         { "pauses", "pauses_on", ALL, { MOST } },
         { "put_off", "put_off", ALL, { IS(END) } } } },

@@ -18,6 +18,10 @@ struct totals {
     int64_t delivered_until;        /* the last one into which a settle filed a delivery, or a later one */
     /* a check that was due was left behind, and the log says so: a command's exit code does, too */
     bool skipped_some;
+    int64_t began_us; /* monotonic */
+    /* the last pass of a full slot that it was in, and when that was over, by the clock that
+     * counts; 0: none */
+    int64_t last_slot, last_pass_us;
 };
 
 /* What another engine did, too; of that, what a command prints. */

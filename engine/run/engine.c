@@ -70,14 +70,23 @@ static void log_target_over(struct engine *e, const struct target *t)
                    (long long)(now_us(e) - t->began_us) / 1000);
 }
 
+static void count_target(struct engine *e, const struct target *target)
+{
+    struct totals *t = &e->totals;
+    t->slots++;
+    t->held_by_others += target->held_by_others;
+    if (slot_is_fine(target->slot, e->clocks.slot_length_s) || slot_is_of_pause(target->slot))
+        return;
+    t->last_slot = target->slot;
+    t->last_pass_us = clocks_now_us(&e->clocks, now_us(e));
+}
+
 void engine_target_over(void *engine, struct target *target)
 {
     struct engine *e = engine;
     pass_counts_add(&e->totals.counts, &target->counts);
-    if (!target->only_urgent) {         /* else the slot comes again */
-        e->totals.slots++;
-        e->totals.held_by_others += target->held_by_others;
-    }
+    if (!target->only_urgent) /* else the slot comes again */
+        count_target(e, target);
     log_target_over(e, target);
     if (e->o.patient)
         trouble_tell(&e->trouble, &e->cooldowns, now_us(e));
@@ -300,6 +309,7 @@ void engine_begin(struct engine *e, const struct plan *plan, void *plan_state)
 {
     e->plan = plan;
     e->plan_state = plan_state;
+    e->totals.began_us = now_us(e);
     errands_give(&e->errands, &(struct errand){ .kind = ERRAND_HELLO }, now_us(e));
     e->needs_tick = true;
 }

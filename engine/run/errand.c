@@ -138,7 +138,7 @@ static void fill_note_listeners(const struct errand *errand, const struct errand
     r->note = (struct store_note_listeners)STORE_NOTE_LISTENERS_INIT;
     r->note.command = errand->command;
     r->note.counts_s = errand->counts_s;
-    noted_fill(env, &r->note);
+    noted_fill(env, errand->totals, &r->note);
 }
 
 static void fill_note_loads(const struct errand *errand, const struct errand_env *env,

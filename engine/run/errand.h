@@ -10,6 +10,7 @@
 #include "../store/store_report.h"
 #include "../store/store_slot.h"
 #include "clocks.h"
+#include "counts.h"
 #include "jobs.h"
 #include "long_runs.h"
 #include "measuring.h"
@@ -41,6 +42,7 @@ struct errand {
     struct recall_place after;      /* RECALL */
     const struct store_report *report;  /* REPORT: the request; its plan's, until it is answered */
     const char *command;            /* NOTE_LISTENERS: of whom; and for how long they count */
+    const struct totals *totals;    /* NOTE_LISTENERS: what it did */
     int counts_s;
 };
 

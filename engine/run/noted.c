@@ -65,11 +65,20 @@ static const char *end_of(struct arena *a, const char *text, size_t most)
     return end;
 }
 
-static const char *name_of_engine(const struct settings *s, struct arena *a)
+static const char *name_of_host(struct arena *a)
 {
     char host[NAME_MAX_BYTES + 1] = "localhost";
     gethostname(host, sizeof host - 1);
-    return end_of(a, s->engine_name ? s->engine_name : host, NAME_MAX_BYTES);
+    return end_of(a, host, NAME_MAX_BYTES);
+}
+
+/* "0, 30" */
+static const char *served(const struct settings *s, struct arena *a)
+{
+    const char *all = "";
+    for (int i = 0; i < s->nserve && all; i++)
+        all = arena_printf(a, "%s%s%d", all, i ? ", " : "", s->serve[i]);
+    return all;
 }
 
 int32_t noted_command_s(int32_t slot_length_s)
@@ -78,13 +87,20 @@ int32_t noted_command_s(int32_t slot_length_s)
     return two_slots_s > NOTED_DAEMON_S ? two_slots_s : NOTED_DAEMON_S;
 }
 
-void noted_fill(const struct errand_env *env, struct store_note_listeners *out)
+void noted_fill(const struct errand_env *env, const struct totals *totals, struct store_note_listeners *out)
 {
     const struct settings *s = env->settings;
     struct arena *a = out->arena = arena_new(4096);
     if (!a)
         return;
-    out->engine = name_of_engine(s, a);
+    out->version = *VERSION ? VERSION : "unreleased";
+    out->host = name_of_host(a);
+    out->pid = (int32_t)getpid();
+    out->engine = s->engine_name ? end_of(a, s->engine_name, NAME_MAX_BYTES) : out->host;
+    out->serves = served(s, a);
+    out->started_us = clocks_now_us(env->clocks, totals->began_us);
+    out->last_slot = totals->last_slot;
+    out->last_pass_us = totals->last_pass_us;
     out->file = end_of(a, s->file ? s->file : "", FILE_MAX_BYTES);
     out->listeners = noted_listeners(s, a);
     out->jobs = noted_jobs(s, a);

@@ -11,17 +11,18 @@
 #include "plans.h"
 
 enum {
-    LOOK_US = 500 * 1000,               /* the first second look after a slot; doubles while nothing moves */
+    LOOK_US = 500 * 1000, /* the first second look after a slot; doubles while nothing moves */
     LOOK_MAX_US = 15 * 1000 * 1000,
     /* between two of them, while a transaction is waited for: with the look, a second */
     PULSE_US = 750 * 1000,
     DAYS_US = 600 * 1000 * 1000,
-    NOTE_US = 600 * 1000 * 1000,
+    NOTE_US = 60 * 1000 * 1000,
+    NOTE_LATER_US = 600 * 1000 * 1000, /* it may not be written */
     LOADS_US = 60 * 1000 * 1000,
     CLOCK_US = 60 * 1000 * 1000,
-    SOON_US = 10 * 1000 * 1000,         /* housekeeping that failed, or is wanted out of turn */
+    SOON_US = 10 * 1000 * 1000, /* housekeeping that failed, or is wanted out of turn */
     JOBS_SHOWN = 10,
-    MISSED_MAX = 16,                    /* slots that come before older ones although they were missed */
+    MISSED_MAX = 16, /* slots that come before older ones although they were missed */
 };
 static const int64_t full_us = 3600LL * 1000 * 1000, prune_us = 3600LL * 1000 * 1000;
 
@@ -208,7 +209,7 @@ static void daemon_tick(const struct plan_env *env, void *state)
         p->digests_us = now + full_us;
     if (now >= p->noted_us)
         plan_give(env, (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_daemon.name,
-                                        .counts_s = NOTED_DAEMON_S });
+                                        .totals = env->totals, .counts_s = NOTED_DAEMON_S });
     if (now >= p->loads_us)
         plan_give_errand(env, ERRAND_NOTE_LOADS);
     plan_note_runs(env);
@@ -250,7 +251,7 @@ static void daemon_errand_done(const struct plan_env *env, void *state, const st
     } else if (kind == ERRAND_KEEP_DIGESTS && rc)
         p->digests_us = plan_mono_us(env) + SOON_US;
     else if (kind == ERRAND_NOTE_LISTENERS)
-        p->noted_us = plan_mono_us(env) + NOTE_US;
+        p->noted_us = plan_mono_us(env) + (rc ? NOTE_LATER_US : NOTE_US);
     else if (kind == ERRAND_NOTE_LOADS)
         p->loads_us = plan_mono_us(env) + LOADS_US;
     else if (kind == ERRAND_PRUNE)

@@ -126,8 +126,9 @@ static void note_listeners(const struct plan_env *env, int *step)
         tell_here(env);
         *step = STEP_NOTED;
     } else
-        plan_give(env, (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_run.name,
-                                        .counts_s = noted_command_s(env->clocks->slot_length_s) });
+        plan_give(env,
+                  (struct errand){ ERRAND_NOTE_LISTENERS, .command = plan_run.name, .totals = env->totals,
+                                   .counts_s = noted_command_s(env->clocks->slot_length_s) });
 }
 
 static void note_loads(const struct plan_env *env, int *step)

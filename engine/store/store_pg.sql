@@ -1738,8 +1738,11 @@ SELECT prescient.forget_digest(:listener)::text AS forgotten
 
 -- name: note_listeners
 -- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.
--- Another engine has another name, or other settings.
--- in: engine text?, command text?, file text?, listeners text?, jobs text?, counts_s int8
+-- Another engine has another name, or other settings. Long texts that are as they were are kept as
+-- they lie.
+-- in: engine text?, command text?, file text?, listeners text?, jobs text?, counts_s int8,
+-- in: version text, host text?, pid int4, started_us timestamptz?, serves text,
+-- in: last_slot timestamptz?, last_pass_us timestamptz?
 -- out: dropped int8, others int8
 WITH dropped AS (
     DELETE FROM prescient.engine_seen e
@@ -1750,12 +1753,18 @@ WITH dropped AS (
             LIMIT 1000 FOR UPDATE SKIP LOCKED)
     RETURNING 1),
 noted AS (
-    INSERT INTO prescient.engine_seen (engine, command, file, listeners, jobs, seen_at, counts_until)
+    INSERT INTO prescient.engine_seen AS e (engine, command, file, listeners, jobs, seen_at, counts_until,
+           version, host, pid, started_at, serves, last_slot_at, last_pass_at)
     VALUES (:engine, :command, :file, :listeners, :jobs, clock_timestamp(),
-            clock_timestamp() + :counts_s::bigint * {second})
+            clock_timestamp() + :counts_s::bigint * {second}, :version, :host, :pid, :started_us, :serves,
+            :last_slot, :last_pass_us)
         ON CONFLICT (engine, command, file) DO UPDATE
-       SET listeners = excluded.listeners, jobs = excluded.jobs, seen_at = excluded.seen_at,
-           counts_until = excluded.counts_until)
+       SET listeners = CASE e.listeners WHEN excluded.listeners THEN e.listeners ELSE excluded.listeners END,
+           jobs = CASE e.jobs WHEN excluded.jobs THEN e.jobs ELSE excluded.jobs END,
+           seen_at = excluded.seen_at, counts_until = excluded.counts_until, version = excluded.version,
+           host = excluded.host, pid = excluded.pid, started_at = excluded.started_at,
+           serves = excluded.serves, last_slot_at = excluded.last_slot_at,
+           last_pass_at = excluded.last_pass_at)
 SELECT (SELECT count(*) FROM dropped) AS dropped, count(*) AS others
   FROM prescient.engine_seen e
  WHERE (e.engine, e.file) <> (:engine, :file) AND e.counts_until > clock_timestamp()
@@ -3902,10 +3911,38 @@ SELECT e.engine, e.command, e.file, e.listeners, date_part('epoch', e.seen_at)::
 
 -- name: engines
 -- Those that have noted themselves, newest first.
--- out: engine text, command text, file text, seen_at int8
+-- out: engine text, command text, file text, seen_at int8, version text?, host text?, pid int4?,
+-- out: started_at int8?, serves text?, jobs text?, last_slot_at int8?, last_pass_at int8?
 -- report
-SELECT e.engine, e.command, e.file, date_part('epoch', e.seen_at)::bigint AS seen_at
+SELECT e.engine, e.command, e.file, date_part('epoch', e.seen_at)::bigint AS seen_at, e.version, e.host,
+       e.pid, floor(date_part('epoch', e.started_at))::bigint AS started_at, e.serves,
+       left(e.jobs, 1000) AS jobs,
+       date_part('epoch', e.last_slot_at)::bigint AS last_slot_at,
+       floor(date_part('epoch', e.last_pass_at))::bigint AS last_pass_at
   FROM prescient.engines e ORDER BY e.seen_at DESC, e.engine, e.command, e.file LIMIT 200
+
+-- name: lately
+-- The newest pass, and the runs of the last day, as engines have noted them: once a minute.
+-- forms: narrow
+-- out: last_slot_at int8?, last_pass_at int8?, last_run int8?, last_failed int8?, day_runs int8,
+-- out: day_failed int8
+-- report
+WITH this AS MATERIALIZED (SELECT clock_timestamp() AS now),
+newest AS MATERIALIZED (
+    SELECT p.slot_at, p.recorded_at FROM {shown_passes} p WHERE p.slot_at <= (SELECT now FROM this)
+     ORDER BY p.slot_at DESC LIMIT 300),
+last AS MATERIALIZED (SELECT n.slot_at FROM newest n ORDER BY n.recorded_at DESC LIMIT 1),
+passed AS (
+    SELECT sum(p.run)::bigint AS run, sum(p.failed + p.timeout + p.crashed)::bigint AS failed
+      FROM {shown_passes} p WHERE p.slot_at = (SELECT slot_at FROM last)),
+a_day AS (
+    SELECT coalesce(sum(r.runs), 0)::bigint AS runs,
+           coalesce(sum(r.failed + r.timeout + r.crashed), 0)::bigint AS failed
+      FROM prescient.runs_by('job', (SELECT now FROM this) - interval '1 day') r)
+SELECT (SELECT date_part('epoch', l.slot_at)::bigint FROM last l) AS last_slot_at,
+       (SELECT floor(date_part('epoch', max(n.recorded_at)))::bigint FROM newest n) AS last_pass_at,
+       p.run AS last_run, p.failed AS last_failed, d.runs AS day_runs, d.failed AS day_failed
+  FROM passed p, a_day d
 
 -- name: consumers
 -- `unread` counts up to 10,000 events that may be read and were not.

@@ -501,14 +501,22 @@ static int keep_digests_receive(struct pg_store *pg, struct store_call *call)
 static bool note_listeners_send(struct pg_store *pg, struct store_call *call)
 {
     const struct store_note_listeners *n = (const struct store_note_listeners *)call;
-    return pg_send(pg, PG_NOTE_LISTENERS, &(struct pg_note_listeners_in){
-        .engine = n->engine,
-        .command = n->command,
-        .file = n->file,
-        .listeners = n->listeners,
-        .jobs = n->jobs,
-        .counts_s = n->counts_s,
-    });
+    return pg_send(pg, PG_NOTE_LISTENERS,
+                   &(struct pg_note_listeners_in){
+                       .engine = n->engine,
+                       .command = n->command,
+                       .file = n->file,
+                       .listeners = n->listeners,
+                       .jobs = n->jobs,
+                       .counts_s = n->counts_s,
+                       .version = n->version,
+                       .host = n->host,
+                       .pid = n->pid,
+                       .started_us = n->started_us,
+                       .serves = n->serves,
+                       .last_slot = n->last_slot,
+                       .last_pass_us = n->last_pass_us,
+                   });
 }
 
 static int note_listeners_receive(struct pg_store *pg, struct store_call *call)

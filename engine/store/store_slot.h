@@ -412,12 +412,20 @@ struct store_note_listeners {
     const char *listeners;                  /* a line each, rules/listener_line.h */
     const char *jobs;                       /* their names, a line each; NULL: too many to be noted */
     int64_t counts_s;                       /* the note stands for an engine for so long */
+    const char *version, *host;             /* at most 64, 255 bytes */
+    int32_t pid;
+    int64_t started_us;                     /* since when it has its settings; 0: that is not known */
+    const char *serves;                     /* minutes of the hour whose slots it runs; "": all */
+    int64_t last_slot, last_pass_us;        /* of the last pass that it was in; 0: none */
     struct arena *arena;                    /* the caller's: what these live in */
     /* out */
     int64_t dropped;                        /* how many old notes went */
     int64_t others;                         /* notes that stand for other engines now */
 };
-#define STORE_NOTE_LISTENERS_INIT { .call.op = STORE_NOTE_LISTENERS }
+#define STORE_NOTE_LISTENERS_INIT                                                                            \
+    {                                                                                                        \
+        .call.op = STORE_NOTE_LISTENERS, .version = "", .serves = ""                                         \
+    }
 
 /* Counts the checks of the next 1,000 slots for those who draw a slot (rules/spread.h), if a minute
  * is over since any engine did, and a check with `within` was ever asked for. By the store's

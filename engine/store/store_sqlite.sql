@@ -478,12 +478,17 @@ DELETE FROM prescient_cursor
 
 -- name: note_listeners
 -- in: engine text?, command text?, file text?, listeners text?, jobs text?, seen_us timestamptz,
--- in: until_us timestamptz
-INSERT INTO prescient_engine_seen (engine, command, file, listeners, jobs, seen_at_us, counts_until_us)
-VALUES (:engine, :command, :file, :listeners, :jobs, :seen_us, :until_us)
+-- in: until_us timestamptz, version text, host text?, pid int4, started_us timestamptz?,
+-- in: serves text, last_slot timestamptz?, last_pass_us timestamptz?
+INSERT INTO prescient_engine_seen (engine, command, file, listeners, jobs, seen_at_us, counts_until_us,
+       version, host, pid, started_at_us, serves, last_slot_at, last_pass_at_us)
+VALUES (:engine, :command, :file, :listeners, :jobs, :seen_us, :until_us, :version, :host, :pid, :started_us,
+        :serves, :last_slot, :last_pass_us)
     ON CONFLICT (engine, command, file) DO UPDATE
    SET listeners = excluded.listeners, jobs = excluded.jobs, seen_at_us = excluded.seen_at_us,
-       counts_until_us = excluded.counts_until_us
+       counts_until_us = excluded.counts_until_us, version = excluded.version, host = excluded.host,
+       pid = excluded.pid, started_at_us = excluded.started_at_us, serves = excluded.serves,
+       last_slot_at = excluded.last_slot_at, last_pass_at_us = excluded.last_pass_at_us
 
 -- name: other_engines
 -- How many notes stand for engines of another name, or with other settings.
@@ -2517,10 +2522,35 @@ SELECT engine, command, file, listeners, seen_at_us / 1000000 AS seen_at
 
 -- name: engines
 -- See the same block of store_pg.sql.
--- out: engine text, command text, file text, seen_at int8
+-- out: engine text, command text, file text, seen_at int8, version text?, host text?, pid int4?,
+-- out: started_at int8?, serves text?, jobs text?, last_slot_at int8?, last_pass_at int8?
 -- report
-SELECT engine, command, file, seen_at_us / 1000000 AS seen_at
+SELECT engine, command, file, seen_at_us / 1000000 AS seen_at, version, host, pid,
+       started_at_us / 1000000 AS started_at, serves, substr(jobs, 1, 1000) AS jobs, last_slot_at,
+       last_pass_at_us / 1000000 AS last_pass_at
   FROM prescient_engines ORDER BY seen_at_us DESC, engine, command, file LIMIT 200
+
+-- name: lately
+-- See the same block of store_pg.sql.
+-- in: clock_us timestamptz
+-- out: last_slot_at int8?, last_pass_at int8?, last_run int8?, last_failed int8?, day_runs int8,
+-- out: day_failed int8
+-- report
+WITH newest AS MATERIALIZED (
+    SELECT slot_at, recorded_at_us FROM prescient_slot_pass WHERE slot_at <= :clock_us / 1000000
+     ORDER BY slot_at DESC LIMIT 300),
+last AS MATERIALIZED (SELECT slot_at FROM newest ORDER BY recorded_at_us DESC LIMIT 1),
+passed AS (
+    SELECT sum(run) AS run, sum(failed + timeout + crashed) AS failed
+      FROM prescient_slot_pass WHERE slot_at = (SELECT slot_at FROM last)),
+a_day AS (
+    SELECT coalesce(sum(runs), 0) AS runs,
+           coalesce(sum(runs) FILTER (WHERE outcome IN {outcomes_of_trouble}), 0) AS failed
+      FROM prescient_run_hours WHERE hour_at >= (:clock_us / 1000000 - 86400) / 3600 * 3600)
+SELECT (SELECT slot_at FROM last) AS last_slot_at,
+       (SELECT max(recorded_at_us) / 1000000 FROM newest) AS last_pass_at,
+       p.run AS last_run, p.failed AS last_failed, d.runs AS day_runs, d.failed AS day_failed
+  FROM passed AS p, a_day AS d
 
 -- name: consumers
 -- in: clock_us timestamptz

@@ -62,15 +62,23 @@ int sqlite_note_listeners(struct sqlite_store *db, struct store_call *call)
     struct store_note_listeners *n = (struct store_note_listeners *)call;
     const int64_t day_us = INT64_C(86400) * 1000000;
     int64_t now_us = sqlite_clock_us(db);
-    int64_t rc = sqlite_run(db, &call->err, STATEMENT_NOTE_LISTENERS, &(struct sqlite_note_listeners_in){
-        .engine = n->engine,
-        .command = n->command,
-        .file = n->file,
-        .listeners = n->listeners,
-        .jobs = n->jobs,
-        .seen_us = now_us,
-        .until_us = now_us + n->counts_s * 1000000,
-    });
+    int64_t rc = sqlite_run(db, &call->err, STATEMENT_NOTE_LISTENERS,
+                            &(struct sqlite_note_listeners_in){
+                                .engine = n->engine,
+                                .command = n->command,
+                                .file = n->file,
+                                .listeners = n->listeners,
+                                .jobs = n->jobs,
+                                .seen_us = now_us,
+                                .until_us = now_us + n->counts_s * 1000000,
+                                .version = n->version,
+                                .host = n->host,
+                                .pid = n->pid,
+                                .started_us = n->started_us,
+                                .serves = n->serves,
+                                .last_slot = n->last_slot,
+                                .last_pass_us = n->last_pass_us,
+                            });
     if (rc >= 0)
         rc = sqlite_run(db, &call->err, STATEMENT_DROP_NOTES, &(struct sqlite_drop_notes_in){
             .before_us = now_us - day_us,

@@ -570,13 +570,29 @@ CREATE TABLE prescient.engine_seen (
     seen_at timestamptz NOT NULL,
     -- From then on it stands for no engine any more; a day later it is dropped.
     counts_until timestamptz NOT NULL,
+    -- Of the program.
+    version text,
+    -- The machine that it runs on.
+    host text,
+    -- Its process there.
+    pid integer,
+    -- Since when it has these settings.
+    started_at timestamptz,
+    -- Minutes of the hour whose slots it runs; '': all.
+    serves text,
+    -- The slot of the last pass that it was in; NULL: none yet.
+    last_slot_at timestamptz,
+    -- When that was over.
+    last_pass_at timestamptz,
     PRIMARY KEY (engine, command, file),
     CONSTRAINT engine_seen_sizes CHECK (octet_length(engine) <= 255 AND octet_length(command) <= 16
                                         AND octet_length(file) <= 256 AND octet_length(listeners) <= 65792
-                                        AND octet_length(jobs) <= 65536)
+                                        AND octet_length(jobs) <= 65536 AND octet_length(version) <= 64
+                                        AND octet_length(host) <= 255 AND octet_length(serves) <= 255)
 );
 COMMENT ON TABLE prescient.engine_seen IS
-    'The listeners and jobs of each engine, as it noted them last (prescient doctor compares them).';
+    'What each engine is and serves, and its listeners, as it noted them last: a daemon once a minute '
+    '(prescient status; prescient doctor compares them).';
 
 CREATE TABLE prescient.slot_load (
     -- The slot, which is to come.

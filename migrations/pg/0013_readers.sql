@@ -125,12 +125,17 @@ COMMENT ON COLUMN prescient.running.worker IS 'The process id of the worker.';
 COMMENT ON COLUMN prescient.running.seen_at IS 'When the engine noted it.';
 
 CREATE VIEW prescient.engines AS
-    SELECT e.engine, e.command, e.file, e.seen_at, e.counts_until
+    SELECT e.engine, e.command, e.file, e.seen_at, e.counts_until, e.version, e.host, e.pid, e.started_at,
+           e.serves, replace(rtrim(e.jobs, E'\n'), E'\n', ', ') AS jobs, e.last_slot_at, e.last_pass_at
       FROM prescient.engine_seen e WHERE e.counts_until > clock_timestamp();
 COMMENT ON VIEW prescient.engines IS
-    'Engines that have noted themselves: a daemon every ten minutes, others when they end.';
+    'Engines that have noted themselves: a daemon every minute, others when they end.';
 COMMENT ON COLUMN prescient.engines.file IS 'Where its settings come from.';
 COMMENT ON COLUMN prescient.engines.counts_until IS 'How long its note stands for it.';
+COMMENT ON COLUMN prescient.engines.started_at IS 'Since when it has these settings.';
+COMMENT ON COLUMN prescient.engines.serves IS 'Minutes of the hour whose slots it runs; empty: all.';
+COMMENT ON COLUMN prescient.engines.last_slot_at IS 'The slot of the last pass that it was in.';
+COMMENT ON COLUMN prescient.engines.last_pass_at IS 'When that was over.';
 
 -- Eight classes to each doubling (rules/histogram.h): the middle of one, in microseconds.
 CREATE FUNCTION prescient.class_us(class integer) RETURNS bigint

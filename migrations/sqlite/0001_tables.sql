@@ -449,7 +449,8 @@ CREATE TABLE prescient_cursor (
     CONSTRAINT "a lease has an owner and an end" CHECK ((owner IS NULL) = (expires_at_us IS NULL))
 ) STRICT, WITHOUT ROWID;
 
--- Which listeners and jobs each engine has. `prescient doctor` compares them.
+-- What each engine is and serves, as it noted it last: a daemon once a minute. `prescient doctor`
+-- compares their listeners.
 CREATE TABLE prescient_engine_seen (
     engine TEXT NOT NULL,                   -- its engine_name, or else its host
     command TEXT NOT NULL,                  -- daemon, or run, which stands for sweep, too
@@ -461,6 +462,13 @@ CREATE TABLE prescient_engine_seen (
     seen_at_us INTEGER NOT NULL,
     counts_until_us INTEGER NOT NULL,       -- from then on the row stands for no engine; engines drop
                                             -- it a day later
+    version TEXT,                           -- of the program
+    host TEXT,                              -- the machine that it runs on
+    pid INTEGER,                            -- its process there
+    started_at_us INTEGER,                  -- since when it has these settings
+    serves TEXT,                            -- minutes of the hour whose slots it runs; '': all
+    last_slot_at INTEGER,                   -- the slot of the last pass that it was in; NULL: none yet
+    last_pass_at_us INTEGER,                -- when that was over
     PRIMARY KEY (engine, command, file)
 ) STRICT, WITHOUT ROWID;
 

@@ -55,10 +55,13 @@ CREATE VIEW prescient_running AS
 SELECT engine, worker, entity_name, entity_key, job_exec, slot_at, began_at_us, seen_at_us
   FROM prescient_run_now WHERE seen_at_us > (CAST(strftime('%s', 'now') AS INTEGER) - 30) * 1000000;
 
--- Engines that have noted themselves: a daemon every ten minutes, others when they end. file: where
--- its settings come from. counts_until_us: how long its note stands for it.
+-- Engines that have noted themselves: a daemon every minute, others when they end. file: where
+-- their settings come from. counts_until_us: how long its note stands for it. started_at_us: since
+-- when it has these settings. serves: minutes of the hour whose slots it runs; '': all.
+-- last_slot_at: the slot of the last pass that it was in, and last_pass_at_us when that was over.
 CREATE VIEW prescient_engines AS
-SELECT engine, command, file, seen_at_us, counts_until_us
+SELECT engine, command, file, seen_at_us, counts_until_us, version, host, pid, started_at_us, serves,
+       replace(rtrim(jobs, char(10)), char(10), ', ') AS jobs, last_slot_at, last_pass_at_us
   FROM prescient_engine_seen WHERE counts_until_us > CAST(strftime('%s', 'now') AS INTEGER) * 1000000;
 
 -- What jobs emitted. Writers are serial: a reader that goes on after the last id that it has seen

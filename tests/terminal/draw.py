@@ -30,7 +30,7 @@ PLACED = (2, 4, 3, 7, 9, 12, 16, 14, 9, 6)
 SHOWN = (
     "prescient replay --from 2026-03-02T09:00Z --to 2026-03-02T13:40Z",
     "prescient --now 2026-03-02T13:40Z slots --from 2026-03-02T11:45Z",
-    "prescient list orders 42",
+    "prescient --now 2026-03-02T13:40Z list orders 42",
     "prescient --now 2026-03-02T13:40Z why orders 43",
 )
 

@@ -38,7 +38,18 @@ function about(n, isEstimate, isAtLeast) {
     return `${isEstimate ? "≈ " : ""}${isAtLeast ? "at least " : ""}${n}`;
 }
 
-function numbers({ store }) {
+function lastPass({ last_slot_at: slot, last_pass_at: over, last_run: run, last_failed: failed }) {
+    if (!slot)
+        return "none";
+    return [el("a", { href: link("slot", { at: slot }) }, moment(over, "age")),
+        `: ${run} run, ${failed} failed`];
+}
+
+function ofTheDay({ day_runs: runs, day_failed: failed }) {
+    return failed ? anchor("failed", { from: "-24h" }, `${failed} of ${runs} runs`) : `none of ${runs} runs`;
+}
+
+function numbers({ store, lately }) {
     const facts = [
         ["Waiting", anchor("checks", null,
             about(store.pending, store.is_estimate, store.is_pending_at_least))],
@@ -46,6 +57,8 @@ function numbers({ store }) {
         ["Next slot with checks", store.next_slot_at
             ? el("a", { href: link("slot", { at: store.next_slot_at }) }, moment(store.next_slot_at, "both"))
             : "none"],
+        ["Last pass", lastPass(lately)],
+        ["Failed in a day", ofTheDay(lately)],
     ];
     return el("dl", { class: "facts" }, facts.map(([name, value]) =>
         el("div", null, el("dt", null, name), el("dd", null, value))));
@@ -55,7 +68,13 @@ function engines({ engines: list }) {
     return el("section", { id: "engines" }, el("h2", null, "Engines"), table("Engines seen lately", [
         { name: "Engine", cell: (e) => e.engine },
         { name: "Command", cell: (e) => e.command },
+        { name: "Version", cell: (e) => e.version },
+        { name: "Host", cell: (e) => e.host },
+        { name: "Jobs", cell: (e) => e.jobs },
+        { name: "Slots", cell: (e) => (e.serves ? `minutes ${e.serves}` : "all") },
         { name: "Settings", cell: (e) => e.file },
+        { name: "Since", cell: (e) => moment(e.started_at, "age") },
+        { name: "Last pass", cell: (e) => moment(e.last_pass_at, "age") },
         { name: "Seen", cell: (e) => moment(e.seen_at, "age") },
     ], list, "No engine has noted itself lately."));
 }
