@@ -1,23 +1,18 @@
-/* interrupt.c - signals by way of a descriptor: no handler, no shared variable. */
+/* interrupt.c - see interrupt.h. */
 #include "interrupt.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
+#include "../base/signals.h"
+
+static const int heard[] = { SIGINT, SIGTERM, 0 };
 
 int interrupt_init(struct interrupt *in, struct err *err)
 {
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    in->fd = -1;
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-        return err_sys(err, ERR_GENERAL, "sigprocmask");
-    in->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return in->fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : 0;
+    in->fd = signals_open(heard, err);
+    return in->fd < 0 ? in->fd : 0;
 }
 
 void interrupt_release(struct interrupt *in)

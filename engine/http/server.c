@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "../base/signals.h"
 
 #include "asked_metrics.h"
 #include "backends.h"
@@ -451,20 +452,7 @@ static void turn(struct server *s)
 
 /* ---- begin and end ---- */
 
-static int hear_signals(struct err *err)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
-        return err_sys(err, ERR_GENERAL, "sigprocmask");
-    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
-}
+static const int heard[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
 
 static int watch(struct server *s, int fd, void *pointer, struct err *err)
 {
@@ -527,7 +515,8 @@ static int begin(struct server *s, struct err *err)
     if (s->epoll < 0)
         return err_sys(err, ERR_GENERAL, "epoll");
     s->host.epoll = s->backends.o.epoll = s->epoll;
-    s->signals = hear_signals(err);
+    signal(SIGPIPE, SIG_IGN);
+    s->signals = signals_open(heard, err);
     if (s->signals < 0)
         return s->signals;
     int rc = watch(s, s->o.listen_fd, s, err);

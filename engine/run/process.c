@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+#include "../base/signals.h"
 
 enum {
     POLL_MAX = 2200,
@@ -44,20 +45,7 @@ static struct process_engine *find(struct process *p, enum process_stage stage)
 
 /* ---- signals ---- */
 
-static int block_signals(struct err *err)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return err_sys(err, ERR_GENERAL, "sigprocmask");
-    int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? err_sys(err, ERR_GENERAL, "signalfd") : fd;
-}
+static const int heard[] = { SIGTERM, SIGINT, SIGHUP, SIGCHLD, 0 };
 
 static void stop_all(struct process *p)
 {
@@ -237,7 +225,8 @@ int process_run(struct process *p, struct engine *first, struct err *err)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* it gets the children that its workers leave behind */
     p->all[p->n++] = (struct process_engine){ first, STAGE_SERVING };
-    p->signals = block_signals(err);
+    signal(SIGPIPE, SIG_IGN);
+    p->signals = signals_open(heard, err);
     if (p->signals < 0) {
         p->n = 0;
         p->o.over(p->o.ctx, first);
