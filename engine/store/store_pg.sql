@@ -3652,6 +3652,13 @@ e.data
 -- part: data_of_event_narrow
 NULL::json
 
+-- part: event_as_shown
+e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
+       e.job_exec,
+       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
+       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
+       {data_of_event} AS data
+
 -- name: events
 -- Events after (:after_generation, :after_xid, :after_id), of this history, and below the oldest
 -- running transaction: what that may still write comes later in this order. A cursor that this
@@ -3667,11 +3674,7 @@ WITH {events_here},
 cursor AS MATERIALIZED (
     SELECT coalesce(:after_generation::bigint, 0) AS generation, coalesce(:after_xid, '0')::xid8 AS xid,
            coalesce(:after_id::bigint, 0) AS id)
-SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
-       e.job_exec,
-       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
-       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
-       {data_of_event} AS data
+SELECT {event_as_shown}
   FROM {events_behind} e
  WHERE (SELECT prescient.refuse_cursor_ahead(coalesce(:after_generation::bigint, 0),
                                              coalesce(:after_xid, '0')::xid8))
@@ -3691,11 +3694,7 @@ cursor AS MATERIALIZED (
     SELECT coalesce(:before_generation::bigint, 9223372036854775807) AS generation,
            coalesce(:before_xid, '18446744073709551615')::xid8 AS xid,
            coalesce(:before_id::bigint, 9223372036854775807) AS id)
-SELECT e.generation || '-' || e.xid::text || '-' || e.id AS cursor, e.event, e.entity_name, e.entity_key,
-       e.job_exec,
-       (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us,
-       date_part('epoch', e.slot_at)::bigint AS slot_at, {number_of_event} AS check_number,
-       {data_of_event} AS data
+SELECT {event_as_shown}
   FROM {shown_events} e
  WHERE (e.generation, e.xid, e.id) < ((SELECT c.generation FROM cursor c), (SELECT c.xid FROM cursor c),
                                       (SELECT c.id FROM cursor c)) AND {events_readable}

@@ -2040,6 +2040,17 @@ SELECT (SELECT next_check_at FROM prescient_future_job
                   AND k.job_exec = e.job_exec AND k.check_count = e.check_count
                   AND k.ended_at_us BETWEEN e.emitted_at_us - 300000000 AND e.emitted_at_us + 1000000)
 
+-- part: bounds_of_slots
+bounds AS MATERIALIZED (
+    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first,
+           coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
+           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER)
+               ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent)
+
+-- part: unclosed_before_recent
+SELECT slot_at FROM prescient_slot_pass, bounds
+ WHERE pass = 0 AND closed_at_us IS NULL AND slot_at >= first AND slot_at < min(last, recent)
+
 -- name: slots
 -- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
 -- one step of an index each; only the listed slots are counted. :by: parts has how many checks are
@@ -2051,11 +2062,7 @@ SELECT (SELECT next_check_at FROM prescient_future_job
 -- out: again int8?, failed int8?, is_estimate bool?, parts text?
 -- report
 WITH RECURSIVE
-bounds AS MATERIALIZED (
-    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first,
-           coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
-           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER)
-               ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
+{bounds_of_slots},
 filed (slot_at, n) AS (
     SELECT (SELECT min(next_check_at) FROM prescient_future_job WHERE next_check_at >= first
             AND next_check_at < last), 1 FROM bounds
@@ -2076,8 +2083,7 @@ wanted AS MATERIALIZED (
         UNION
         SELECT slot_at FROM opened
         UNION
-        SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL
-               AND slot_at >= first AND slot_at < min(last, recent))
+        {unclosed_before_recent})
      WHERE slot_at IS NOT NULL ORDER BY slot_at LIMIT (SELECT most FROM bounds)),
 -- looked: rows, in the slots before this one
 chosen (slot_at, nth, looked) AS (
@@ -2128,11 +2134,7 @@ SELECT max(slot_at), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 -- out: slot_at timestamptz
 -- report
 WITH RECURSIVE
-bounds AS MATERIALIZED (
-    SELECT coalesce(CAST(:from AS INTEGER), 0) AS first,
-           coalesce(CAST(:before AS INTEGER), 253402300800) AS last,
-           CASE WHEN CAST(:most AS INTEGER) >= 0 THEN CAST(:most AS INTEGER)
-               ELSE 9223372036854775807 END AS most, coalesce(CAST(:recent AS INTEGER), 0) AS recent),
+{bounds_of_slots},
 filed (slot_at, n) AS (
     SELECT (SELECT max(next_check_at) FROM prescient_future_job WHERE next_check_at >= first
             AND next_check_at < last), 1 FROM bounds
@@ -2152,8 +2154,7 @@ SELECT slot_at FROM (
     UNION
     SELECT slot_at FROM opened
     UNION
-    SELECT slot_at FROM prescient_slot_pass, bounds WHERE pass = 0 AND closed_at_us IS NULL
-           AND slot_at >= first AND slot_at < min(last, recent))
+    {unclosed_before_recent})
  WHERE slot_at IS NOT NULL ORDER BY slot_at DESC LIMIT (SELECT most FROM bounds)
 
 -- name: state_of_slot
@@ -2392,12 +2393,15 @@ SELECT 'prescient_event', 0
 -- Ids of events go on far above all that a lost history has given out beside this copy of the file.
 UPDATE sqlite_sequence SET seq = seq + (1 << 32) WHERE name = 'prescient_event'
 
+-- part: event_as_shown
+'0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
+       emitted_at_us, slot_at, check_count + 1 AS check_number, data
+
 -- name: events
 -- in: after_id text?, most text?
 -- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
 -- out: emitted_at_us timestamptz, slot_at timestamptz?, check_number int8?, data text?
-SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
-       emitted_at_us, slot_at, check_count + 1 AS check_number, data
+SELECT {event_as_shown}
   FROM prescient_event WHERE id > coalesce(CAST(:after_id AS INTEGER), 0)
  ORDER BY id LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
@@ -2406,8 +2410,7 @@ SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity
 -- in: before_id text?, most text?
 -- out: cursor text, event text, entity_name text?, entity_key text?, job_exec text?,
 -- out: emitted_at_us timestamptz, slot_at timestamptz?, check_number int8?, data text?
-SELECT '0-' || recorded_at_us || '-' || id AS cursor, event, entity_name, entity_key, job_exec,
-       emitted_at_us, slot_at, check_count + 1 AS check_number, data
+SELECT {event_as_shown}
   FROM prescient_event WHERE id < coalesce(CAST(:before_id AS INTEGER), 9223372036854775807)
  ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
 
