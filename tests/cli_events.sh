@@ -22,6 +22,28 @@ a_month_older() {
     fi >/dev/null
 }
 
+# sql TEXT: by the store's own client
+sql() {
+    if [ "$STORE_NAME" = sqlite ]; then sqlite3 "${PRESCIENT_STORE#sqlite:}" "$1"
+    else psql -qXAt -v ON_ERROR_STOP=1 "$PRESCIENT_STORE" -c "$1"; fi
+}
+# more_than_are_searched: newer ones, of another key
+more_than_are_searched() {
+    if [ "$STORE_NAME" = sqlite ]; then
+        sql "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+            INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us,
+                recorded_at_us, slot_at, check_count)
+            SELECT 'more', 'orders', 'more', 'announce', 1893458400000000, 1, 1893458400, 0 FROM n"
+    else
+        sql "INSERT INTO prescient.event (emitted_at, event, entity_name, entity_key, job_exec)
+            SELECT '2030-01-01 00:40Z', 'more', 'orders', 'more', 'announce' FROM generate_series(1, 100000)"
+    fi
+}
+none_of_these() {
+    if [ "$STORE_NAME" = sqlite ]; then sql "DELETE FROM prescient_event WHERE event = 'more'"
+    else sql "DELETE FROM prescient.event WHERE event = 'more'"; fi
+}
+
 events() {
     cat > prescient.cfg <<CFG
 plugin_dirs = ["$TMP/jobs"];
@@ -41,8 +63,13 @@ CFG
     local oldest; oldest=$(in_order --after 0-0-0)
     is "$STORE_NAME: the newest come first" "$(in_order)" "$(rev <<<"$oldest")"
     is "$STORE_NAME: --limit has the newest" "$(in_order --limit 2 2>/dev/null)" "$(rev <<<"${oldest#* }")"
+    local place; place=$($P events --json --limit 2 2>/dev/null | tail -1 | json 'j["cursor"]')
     has "$STORE_NAME: and says how to go on" "$($P events --limit 2 2>&1 >/dev/null)" \
-        "these are the newest 2; --before 2030-01-01T00:15:01Z continues there, --limit 0 shows all"
+        "these are the newest 2; --until $place continues there, --limit 0 shows all"
+    is "$STORE_NAME: which goes on with the next, all of one second" "$(in_order --until "$place")" \
+        "${oldest%% *}"
+    fails_with 2 "--until goes back" $P events --until "$place" --after 0-0-0
+    fails_with 2 "--until: found 'now', expected the cursor" $P events --until now
     local cursor; cursor=$($P events --json --after 0-0-0 | head -1 | json 'j["cursor"]')
     is "$STORE_NAME: --after goes on behind a cursor" "$($P events --after "$cursor" | wc -l)" 2
     has "$STORE_NAME: a limit says how to go on" "$($P events --after 0-0-0 --limit 1 2>&1 >/dev/null)" \
@@ -89,6 +116,13 @@ CFG
     is "$STORE_NAME: since a time" "$(in_order --since 2030-01-01T00:30:00Z)" 4
     is "$STORE_NAME: before a time" "$(in_order --before 2030-01-01T00:30:00Z | wc -w)" 3
     is "$STORE_NAME: those behind a cursor, too" "$(in_order --after 0-0-0 --limit 1 --key 4)" 4
+    more_than_are_searched
+    local said; said=$($P events --key 1 2>&1)
+    has "$STORE_NAME: a search ends after so many" "$said" "searched back to 2030-01-01T00:40:00Z; --until"
+    place=$(sed -n 's/.*--until \([^ ]*\) .*/\1/p' <<<"$said")
+    is "$STORE_NAME: and goes on where it has ended" "$(in_order --key 1 --until "$place")" 1
+    is "$STORE_NAME: all are searched on request" "$(in_order --key 1 --limit 0)" 1
+    none_of_these
     is "$STORE_NAME: of another job are none" "$($P events --job announced 2>/dev/null)" \
         "no events of that kind"
     has "$STORE_NAME: a job that nobody has is told" "$($P events --job announced 2>&1 >/dev/null)" announced

@@ -32,6 +32,7 @@ static const struct command_option options[] = {
     EVENT_FILTER_EVENT,
     { "follow", 'f', NULL, "wait for more, from now on or from --after on" },
     { "after", 'a', "CURSOR", "those after this one, oldest first; 0-0-0: from the first on" },
+    { "until", 'u', "CURSOR", "those that come before this one, newest first" },
     { "limit", 'l', "N", "at most N (100); 0: all" },
     { "deliver", 'd', "NAME", "as lines of JSON to COMMAND, each once it has ended well" },
     { "batch", 'b', "N", "at most N events at once (100)" },
@@ -53,7 +54,7 @@ const struct command cmd_events = {
     .more =
         "Every event has a cursor; --after CURSOR continues after it, so that none is missed or seen twice;\n"
         "that is oldest first, as --follow is. A search for the newest ends after 100000 events, with\n"
-        "--limit 0 after all of them.\n"
+        "--limit 0 after all of them, and --until CURSOR goes on where it has ended.\n"
         "--json prints one object a line. --deliver keeps the cursor in the store: COMMAND reads events\n"
         "from its standard input, and when it exits with 0 the cursor moves. Else they come again, fewer\n"
         "and fewer, down to the one that fails. Of several processes by one NAME one is at work.\n"
@@ -75,7 +76,7 @@ const struct command cmd_events = {
 struct events {
     struct app *app;
     bool follow;
-    const char *after;          /* a cursor */
+    const char *after, *until;  /* cursors */
     struct event_filter filter;
     int64_t limit;              /* 0: all */
     int64_t shown, looked_at;
@@ -84,12 +85,14 @@ struct events {
     struct telling telling;             /* without how far away: the line may stay on the screen */
 };
 
-static int cursor_check(const char *cursor, struct err *err)
+/* NULL: it was not given. */
+static int cursor_check(const char *option, const char *cursor, struct err *err)
 {
     struct event_cursor c = { 0 };
-    if (!event_cursor_split(cursor, &c))
+    if (cursor && !event_cursor_split(cursor, &c))
         return err_set(err, ERR_INPUT,
-                       "--after: found '%.80s', expected the cursor of an event, such as 0-7301-15", cursor);
+                       "%s: found '%.80s', expected the cursor of an event, such as 0-7301-15", option,
+                       cursor);
     return 0;
 }
 
@@ -228,14 +231,15 @@ static int follow(struct events *e, struct err *err)
 static int find_start(struct events *e, struct err *err)
 {
     struct store_rows rows;
-    const char *cursor = e->after;
+    const char *cursor = e->after ? e->after : e->until;
     if (!cursor && e->follow) {
         if (app_rows(e->app, "events_end", NULL, 0, &rows, err) < 0)
             return err->code;
         cursor = rows_value(&rows, 0, "cursor");
     }
-    if (is_forward(e))
-        snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : EVENT_CURSOR_FIRST);
+    if (!cursor && e->follow)
+        cursor = EVENT_CURSOR_FIRST;
+    snprintf(e->cursor, sizeof e->cursor, "%s", cursor ? cursor : "");
     return app_store(e->app, err) ? 0 : err->code;
 }
 
@@ -249,27 +253,29 @@ static int show_events(struct events *e, struct err *err)
 
 static void print_none(const struct events *e, int64_t withheld)
 {
-    const char *which = e->after ? " after that one" : "";
-    if (!event_filter_is_open(&e->filter))
-        which = e->after ? " of that kind after that one" : " of that kind";
-    fprintf(e->app->out, "no events%s%s\n", which, withheld ? " to show yet" : "");
+    const char *which = event_filter_is_open(&e->filter) ? "" : " of that kind";
+    const char *where = e->after ? " after that one" : "";
+    if (e->until)
+        where = " before that one";
+    fprintf(e->app->out, "no events%s%s%s\n", which, where, withheld ? " to show yet" : "");
     if (e->filter.job)
         unknown_job_remark(e->app, e->filter.job);
 }
 
-/* What comes behind the last that was shown, or looked at. */
+/* What comes behind the last that was shown, or looked at: by its cursor, as many may be of one
+ * second. */
 static void tell_more(const struct events *e)
 {
     char at[MOMENT_TEXT];
     struct app *app = e->app;
-    moment_format(floor_div(e->last_us, 1000000) + 1, at);
     if (is_forward(e))
         app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e->limit, e->cursor);
     else if (is_full(e))
-        app_remark(app, "these are the newest %" PRId64 "; --before %s continues there, --limit 0 shows all",
-                   e->limit, at);
+        app_remark(app, "these are the newest %" PRId64 "; --until %s continues there, --limit 0 shows all",
+                   e->limit, e->cursor);
     else
-        app_remark(app, "searched back to %s; --before %s continues there, --limit 0 searches all", at, at);
+        app_remark(app, "searched back to %s; --until %s continues there, --limit 0 searches all",
+                   moment_format(floor_div(e->last_us, 1000000), at), e->cursor);
 }
 
 static int list(struct app *app, const struct args *args)
@@ -278,14 +284,17 @@ static int list(struct app *app, const struct args *args)
         .app = app,
         .follow = args_has(args, 'f'),
         .after = args_text(args, 'a'),
+        .until = args_text(args, 'u'),
         .limit = args_has(args, 'f') ? 0 : 100,
         .telling = { .zone = app->zone ? app->zone : app->terminals_zone, .is_short = app->terminal },
     };
     struct err err = { 0 };
     if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||
         event_filter_read(app, args, &e.filter, &err) < 0 ||
-        (e.after && cursor_check(e.after, &err) < 0))
+        cursor_check("--after", e.after, &err) < 0 || cursor_check("--until", e.until, &err) < 0)
         return app_fail(app, &err);
+    if (e.until && is_forward(&e))
+        return app_usage(app, "--until goes back from its cursor, and --after and --follow go on");
     int rc = show_events(&e, &err);
     if (rc < 0 && rc != ERR_STOPPED)
         return app_fail(app, &err);
@@ -351,7 +360,7 @@ static const struct action actions[] = {
     { "--consumers", "c", list_consumers, NULL, false },
     { "--reset", "rT", reset_consumer, NULL, false },
     { "--forget", "F", forget_consumer, NULL, false },
-    { "events", "fal" EVENT_FILTER_LETTERS, list, NULL, false },
+    { "events", "falu" EVENT_FILTER_LETTERS, list, NULL, false },
     { 0 }
 };
 
