@@ -35,12 +35,18 @@ static int64_t now_us(const struct process *p)
     return clock_mono_us(p->o.clock);
 }
 
-static struct process_engine *find(struct process *p, enum process_stage stage)
+static int place_of(const struct process *p, enum process_stage stage)
 {
     for (int i = 0; i < p->n; i++)
         if (p->all[i].stage == stage)
-            return &p->all[i];
-    return NULL;
+            return i;
+    return -1;
+}
+
+static struct process_engine *find(struct process *p, enum process_stage stage)
+{
+    int i = place_of(p, stage);
+    return i < 0 ? NULL : &p->all[i];
 }
 
 /* ---- signals ---- */
@@ -102,16 +108,27 @@ static void take_signals(struct process *p)
 
 /* One after the other: a signal that comes while an engine proves itself is answered once it has,
  * and of several one. */
+enum process_renewal process_renewal(const struct process *p)
+{
+    if (!p->wants_renewal || p->is_ending || place_of(p, STAGE_PROVING) >= 0)
+        return RENEWAL_NONE;
+    return p->n == PROCESS_ENGINES ? RENEWAL_LACKS_ROOM : RENEWAL_NOW;
+}
+
+static void tell_lack(struct process *p)
+{
+    if (!p->waits_to_renew)
+        log_info(p->o.log, "SIGHUP: the settings are read when what runs under earlier ones is over");
+    p->waits_to_renew = true;
+}
+
 static void renew(struct process *p)
 {
-    if (!p->wants_renewal || p->is_ending || find(p, STAGE_PROVING))
+    enum process_renewal renewal = process_renewal(p);
+    if (renewal == RENEWAL_LACKS_ROOM)
+        tell_lack(p);
+    if (renewal != RENEWAL_NOW)
         return;
-    if (p->n == PROCESS_ENGINES) {
-        if (!p->waits_to_renew)
-            log_info(p->o.log, "SIGHUP: the settings are read when what runs under earlier ones is over");
-        p->waits_to_renew = true;
-        return;
-    }
     p->wants_renewal = p->waits_to_renew = false;
     supervisor_reloads(p->o.supervisor, now_us(p));
     struct engine *next = p->o.renew(p->o.ctx);
@@ -173,7 +190,7 @@ static void give_back_closed(struct process *p)
 
 static int wait_ms(const struct process *p)
 {
-    int ms = p->wants_renewal && !p->waits_to_renew ? 0 : TURN_MS;
+    int ms = process_renewal(p) == RENEWAL_NOW ? 0 : TURN_MS;
     int64_t now = now_us(p);
     for (int i = 0; i < p->n; i++) {
         int64_t left_us = engine_next_us(p->all[i].e) - now;

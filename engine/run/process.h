@@ -55,6 +55,14 @@ void process_init(struct process *p, const struct process_options *options);
  * with. */
 int process_run(struct process *p, struct engine *first, struct err *err);
 
+/* What is to be made of a SIGHUP now. */
+enum process_renewal {
+    RENEWAL_NONE,       /* none came; or the engine that proves itself is first; or all are ending */
+    RENEWAL_LACKS_ROOM, /* it waits until one of the engines is over */
+    RENEWAL_NOW
+};
+enum process_renewal process_renewal(const struct process *p);
+
 /* For engine_options.kin: whether the child is a worker of one of its engines. */
 bool process_has_child(const void *process, pid_t pid);
 
