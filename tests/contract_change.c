@@ -276,6 +276,20 @@ void a_failure_that_has_ended_well_since_is_not_filed_again(void)
     IS(0, audit().rows);
 }
 
+/* Somebody chose the first failure: by its outcome or its error, which the second may not have. */
+void a_failure_that_came_after_the_one_seen_is_left_alone(void)
+{
+    WITH_STORE();
+    end_slot(1, 1);
+    char was[1000];
+    strcpy(was, seen());
+    end_slot(1, 1);
+    IS(0, changed(change("retry", was)));
+    IS(0, rows_in("list"));
+    IS(1, changed(change("retry", seen())));
+    IS(1, rows_in("list"));
+}
+
 void deliveries_and_digests_are_not_changed(void)
 {
     WITH_STORE();

@@ -407,6 +407,7 @@
     X(what_failed_is_filed_again_once)                                                                       \
     X(a_failure_is_found_by_its_name_alone)                                                                  \
     X(a_failure_that_has_ended_well_since_is_not_filed_again)                                                \
+    X(a_failure_that_came_after_the_one_seen_is_left_alone)                                                  \
     X(deliveries_and_digests_are_not_changed)                                                                \
     X(a_pause_for_somebody_says_for_whom)                                                                    \
     X(a_schedule_is_changed_for_somebody)                                                                    \

@@ -1372,7 +1372,8 @@ SELECT {life} AS life FROM prescient_future_job AS f
 
 -- name: change_failed
 -- The failures of :checks, an array of [entity, key, job, id of a row of the history that was
--- seen]; job NULL: of all jobs of the row. is_failed: it is to be filed again, as by retry_found.
+-- seen]; job NULL: of all jobs of the row. is_failed: it is to be filed again, as by retry_found,
+-- and is the newest that was seen, where one was.
 -- in: checks text?
 -- out: entity text, key text, job text, payload text?, concurrency_key text?, tenant text?,
 -- out: is_failed bool, life text
@@ -1390,7 +1391,10 @@ failure AS MATERIALIZED (
      GROUP BY entity_name, entity_key, job_exec),
 {mended_failures}
 SELECT h.entity_name AS entity, h.entity_key AS key, h.job_exec AS job, h.payload, h.concurrency_key,
-       h.tenant, f.newest NOT IN (SELECT m.newest FROM mended AS m) AS is_failed,
+       h.tenant, f.newest NOT IN (SELECT m.newest FROM mended AS m)
+           AND f.newest <= coalesce((SELECT max(a.seen) FROM asked AS a
+                                      WHERE a.entity = h.entity_name AND a.key = h.entity_key
+                                        AND a.job = h.job_exec AND a.seen > 0), f.newest) AS is_failed,
        json_object('outcome', h.outcome, 'ended_at',
                    strftime('%Y-%m-%dT%H:%M:%SZ', h.ended_at_us / 1000000, 'unixepoch'),
                    'failure_count', h.failure_count) AS life

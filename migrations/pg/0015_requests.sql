@@ -209,8 +209,9 @@ COMMENT ON COLUMN prescient.audit.what IS 'check, job, entity, tenant, schedule,
 -- The newest end of each asked check, [entity, key, job, seen]. `seen` is when an end of it was
 -- archived that is known, in microseconds: nothing before that is read. Without it the newest is
 -- looked for, for a second at most; job NULL: those of all jobs of the row, among its newest
--- hundred. is_failed: it may be filed again: it ended in trouble, and the check of a schedule has
--- had no good occurrence since. In the order in which checks are locked.
+-- hundred. is_failed: it may be filed again: it ended in trouble, none came after the newest that
+-- was seen, and the check of a schedule has had no good occurrence since. In the order in which
+-- checks are locked.
 --
 -- The last two days have no index by the key: they are read once, from the oldest end that was seen
 -- on.
@@ -223,11 +224,12 @@ DECLARE
 BEGIN
     RETURN QUERY
     WITH asked AS MATERIALIZED (
-        SELECT DISTINCT ON (1, 2, 3) a.one ->> 0 AS entity, a.one ->> 1 AS key, a.one ->> 2 AS job,
-               timestamptz 'epoch' + (a.one ->> 3)::bigint * interval '1 microsecond' AS seen_at
+        SELECT a.one ->> 0 AS entity, a.one ->> 1 AS key, a.one ->> 2 AS job,
+               timestamptz 'epoch' + min((a.one ->> 3)::bigint) * interval '1 microsecond' AS seen_at,
+               timestamptz 'epoch' + max((a.one ->> 3)::bigint) * interval '1 microsecond' AS last_seen_at
           FROM json_array_elements(checks) a (one)
          WHERE a.one ->> 0 NOT IN ('prescient.event', 'prescient.digest')
-         ORDER BY 1, 2, 3, 4),
+         GROUP BY 1, 2, 3),
     ends AS MATERIALIZED (
         SELECT h AS one
           FROM asked a JOIN prescient.future_job_history h
@@ -269,7 +271,10 @@ BEGIN
            n.is_failed AND NOT EXISTS (SELECT FROM mended m
                                         WHERE m.entity_name = (n.one).entity_name
                                           AND m.entity_key = (n.one).entity_key
-                                          AND m.job_exec = (n.one).job_exec), n.one
+                                          AND m.job_exec = (n.one).job_exec)
+           AND NOT EXISTS (SELECT FROM asked a
+                            WHERE a.entity = (n.one).entity_name AND a.key = (n.one).entity_key
+                              AND a.job = (n.one).job_exec AND a.last_seen_at < (n.one).archived_at), n.one
       FROM newest n
      ORDER BY prescient.bucket_of((n.one).entity_name, (n.one).entity_key), (n.one).entity_name,
               (n.one).entity_key, (n.one).job_exec;
