@@ -328,7 +328,8 @@ static bool is_twin(const struct backends *b, const struct connection *leads, co
            leads->visit.guest.role == c->visit.guest.role && !strcmp(leads->request.query, c->request.query);
 }
 
-/* Of those that are asked, or wait to be. NULL: nobody has asked the same. */
+/* Of those that wait to be asked, or are, for no longer than `c` takes answers. NULL: nobody has
+ * asked the same. */
 static struct connection *find_twin(const struct backends *b, const struct connection *c)
 {
     for (struct connection *w = b->reads.first; w; w = w->next_waiting)
@@ -336,7 +337,7 @@ static struct connection *find_twin(const struct backends *b, const struct conne
             return w;
     for (int i = 0; i < BACKENDS; i++)
         for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++)
-            if (is_twin(b, b->all[i].asked[k], c))
+            if (b->all[i].asked_us >= c->shares_since_us && is_twin(b, b->all[i].asked[k], c))
                 return b->all[i].asked[k];
     return NULL;
 }
@@ -543,7 +544,7 @@ static void answer_shared(struct backend_process *p, struct connection *c, const
         sharing_keep(&b->sharing, &q, answer, etag, p->asked_us);
     for (struct connection *next; c; c = next) {
         next = take_sharer(c);
-        answer_tagged(c, answer, etag, 0);
+        answer_tagged(c, answer, etag, now_us(b) - p->asked_us);
         connection_turn(c, false, false);
     }
 }
