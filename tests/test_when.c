@@ -263,6 +263,10 @@ static void the_zone_of_this_machine_is_that_of_tz_or_of_its_link(void)
     CU_ASSERT_EQUAL_FATAL(symlink("../usr/share/zoneinfo/Europe/Oslo", link), 0);
     here_is(NULL, link, "Europe/Oslo");
     here_is("Asia/Tokyo", link, "Asia/Tokyo");
+    char by_name[80];
+    snprintf(by_name, sizeof by_name, ":%s", link);
+    here_is(by_name, link, "Europe/Oslo");
+    here_is(by_name + 1, link, "Europe/Oslo");
     unlink(link);
     rmdir(folder);
     CU_ASSERT_EQUAL(zone_here("CET-1CEST,M3.5.0,M10.5.0/3", "/nowhere", &z, &err), ERR_INPUT);

@@ -271,7 +271,7 @@ static const char *read_any(const char *text, const struct words *w, const struc
     }
     if (cut_day_time(w, &t))
         return read_day_time(w, &t, zone, when->now, out);
-    if (w->n == 1 && !strcasecmp(text, "now")) {
+    if (w->n == 1 && !strcasecmp(w->word[0], "now")) {
         *out = when->now;
         return NULL;
     }

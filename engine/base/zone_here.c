@@ -28,7 +28,7 @@ static int of_variable(const char *tz, struct zone **out, struct err *err)
 int zone_here(const char *tz, const char *link, struct zone **out, struct err *err)
 {
     char path[PATH_MAX];
-    if (tz)
+    if (tz && strcmp(*tz == ':' ? tz + 1 : tz, link) != 0)
         return of_variable(tz, out, err);
     ssize_t n = readlink(link, path, sizeof path - 1);
     path[n < 0 ? 0 : n] = '\0';

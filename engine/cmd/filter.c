@@ -19,8 +19,8 @@ static int outcome_check(const char *word, struct err *err)
             return 0;
     return err_set(err, ERR_INPUT,
                    "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
-                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, skipped, again or "
-                   "deferred",
+                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, job_broken, skipped, again "
+                   "or deferred",
                    UTF8_SHOWN(word));
 }
 

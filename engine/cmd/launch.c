@@ -201,7 +201,9 @@ static int launch_zone(struct launch *l, struct err *err)
     if (rc < 0)
         return err_wrap(err, rc, "--zone");
     /* one that cannot be read is nobody's fault: nothing was asked for */
-    if (!l->zone && tz && l->app.terminal && zone_here(tz, "", &l->app.terminals_zone, NULL) < 0)
+    if (l->zone || !tz || !l->app.terminal)
+        return 0;
+    if (zone_here(tz, "/etc/localtime", &l->app.terminals_zone, NULL) < 0)
         l->app.terminals_zone = NULL;
     return 0;
 }
