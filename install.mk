@@ -44,12 +44,15 @@ STAGE = $(BUILD)/stage
 SHELLS := $(if $(wildcard engine/cmd/cmd_completion.c),bash zsh fish)
 UNITS := $(wildcard etc/*.service etc/*.timer etc/*.socket)
 SYSTEM := $(UNITS) $(wildcard etc/*.sysusers etc/*.tmpfiles etc/*.pc)
-# Documents keep their places to each other, so that their links hold.
-DOCUMENTS := README.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.json docs/*.svg docs/*.png \
+# Documents keep their places to each other, so that their links hold; what they link is with them.
+DOCUMENTS := README.md CHANGELOG.md CONTRIBUTING.md LICENSE bench/README.md engine/README.md \
+  tests/README.md $(wildcard docs/*.[1-8] docs/*.md docs/*.json docs/*.svg docs/*.png \
   jobs/*.md jobs/*/README.md jobs/*/sample.cfg examples/*/*) \
   $(filter-out $(SYSTEM),$(wildcard etc/*.*) $(wildcard etc/*/*))
 
-install: all install-built
+# The one after the other, also with -j.
+install: all
+	+@$(MAKE) --no-print-directory install-built
 
 # What has been built, wherever it stands; nothing is built.
 install-built: stage

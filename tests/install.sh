@@ -31,6 +31,9 @@ echo 'bin/prescient
 include/prescient/job.h
 lib/sysusers.d/prescient.conf
 lib/tmpfiles.d/prescient.conf
+share/bash-completion/completions/prescient
+share/fish/vendor_completions.d/prescient.fish
+share/zsh/site-functions/_prescient
 share/pkgconfig/prescient.pc' >>expected
 is "every plug-in, page, unit and sample is there" \
     "$(while read -r file; do [ -s "$local/$file" ] || echo "$file"; done <expected)" ""
@@ -38,6 +41,10 @@ is "nobody but the owner may write" "$(find "$root" -perm /022)" ""
 is "each page names the version" \
     "$(grep -Lx "\.TH .* \"prescient $version\" .*" "$local"/share/man/man*/*)" ""
 is "nothing waits to be filled in" "$(grep -rlE '@[A-Za-z]+@' "$local/lib" "$local/share/pkgconfig")" ""
+
+is "links of documents lead somewhere" \
+    "$(python3 "$ROOT/tests/house/docs.py" "$local/bin/prescient" "$local/share/doc/prescient" |
+        sed '/^[no]*t* *ok - files/,$d')" "ok - links lead somewhere"
 
 # ---- a plug-in of somebody else ----
 
