@@ -20,7 +20,7 @@ PLACE = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.*{},@-]+)+/?")
 COMMAND = re.compile(r"(?:^|[\s(;|/\"'`$])prescient((?: +--?[a-z][^ ]*| +[a-z]+(?![\w./:=-]))[^;|&)#]*)")
 SHELL = ("sh", "")
 FOLDERS = ("bench", "docs", "engine", "etc", "examples", "include", "jobs", "migrations", "tests")
-USER = re.compile(r"-[ug] prescient\b")        # it has the program's name
+USER = re.compile(r"-[ug] prescient\b( env -C \S+)?")    # it has the program's name
 INTERNAL = ("worker",)                      # commands of the program to itself
 WITH_VALUE = ("--config", "--store", "--set", "--now", "--log-level")
 
