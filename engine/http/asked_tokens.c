@@ -15,14 +15,12 @@ static json_t *token_row(const struct store_rows *rows, int row)
 void asked_tokens_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)
 {
     struct store_rows rows;
-    struct store_hello hello = STORE_HELLO_INIT;
+    struct store_hello hello;
     struct err err;
     (void)questions, (void)n;
     int rc = desk_rows(desk, "token_keys", NULL, 0, &rows, &err);
-    if (rc == 0) {
-        rc = store_do(desk->store, &hello.call);
-        err = hello.call.err;
-    }
+    if (rc == 0)
+        rc = desk_hello(desk, &hello, &err);
     if (rc < 0) {
         desk_failed(desk, answers, &err);
         return;

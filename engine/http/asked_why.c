@@ -12,13 +12,13 @@ static int rows_of(void *ctx, const char *report, const char *const *params, int
 static void tell(struct desk *desk, const char *entity, const char *key, const char *job,
                  struct answer *answer)
 {
-    struct store_hello hello = STORE_HELLO_INIT;
+    struct store_hello hello;
     struct why_source source = { .rows = rows_of, .ctx = desk, .settings = desk->settings,
                                  .arena = desk->arena };
     struct why_answer found;
     struct err err;
-    if (store_do(desk->store, &hello.call) < 0) {
-        desk_failed(desk, answer, &hello.call.err);
+    if (desk_hello(desk, &hello, &err) < 0) {
+        desk_failed(desk, answer, &err);
         return;
     }
     source.now = hello.now_us / 1000000;

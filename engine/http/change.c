@@ -138,9 +138,9 @@ static const char *named_check(const struct changing *c)
  * checks to the time that the first of them has found, also one that counts from now on. */
 static int read_place(struct changing *c, struct err *err)
 {
-    struct store_hello hello = STORE_HELLO_INIT;
     const char *place;
     char *end;
+    int64_t now;
     c->at = c->asked.time.at;
     if (c->asked.after) {
         int rc = cursor_read(c->desk->arena, c->path, c->asked.after, &place, err);
@@ -152,9 +152,8 @@ static int read_place(struct changing *c, struct err *err)
     }
     if (!c->asked.time.is_after)
         return 0;
-    int rc = store_do(c->desk->store, &hello.call);
-    c->at += hello.now_us / 1000000;
-    *err = hello.call.err;
+    int rc = desk_now(c->desk, &now, err);
+    c->at += now;
     return rc;
 }
 

@@ -92,6 +92,22 @@ int desk_rows(struct desk *desk, const char *report, const char *const *params, 
     return rc;
 }
 
+int desk_hello(struct desk *desk, struct store_hello *out, struct err *err)
+{
+    *out = (struct store_hello)STORE_HELLO_INIT;
+    int rc = store_do(desk->store, &out->call);
+    *err = out->call.err;
+    return rc;
+}
+
+int desk_now(struct desk *desk, int64_t *now, struct err *err)
+{
+    struct store_hello hello;
+    int rc = desk_hello(desk, &hello, err);
+    *now = rc < 0 ? 0 : hello.now_us / 1000000;
+    return rc;
+}
+
 bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
                 struct query *out, struct answer *answer)
 {

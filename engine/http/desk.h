@@ -36,6 +36,10 @@ void desk_refuse(struct desk *desk, struct answer *answer, enum problem_type typ
 /* Runs a report; the rows live in the arena of the desk. Returns 0 or an ERR_. */
 int desk_rows(struct desk *desk, const char *report, const char *const *params, int nparams,
               struct store_rows *out, struct err *err);
+/* What the store is like, and what time it is there. Returns 0 or an ERR_. */
+int desk_hello(struct desk *desk, struct store_hello *out, struct err *err);
+/* Only the time, in seconds. */
+int desk_now(struct desk *desk, int64_t *now, struct err *err);
 /* Reads the query of a question. False: it is refused, and the answer says why. */
 bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
                 struct query *out, struct answer *answer);

@@ -64,13 +64,7 @@ static int number(struct asking *a, int64_t n, const char **out)
 
 static int read_now(struct asking *a)
 {
-    struct store_hello hello = STORE_HELLO_INIT;
-    if (a->now)
-        return 0;
-    int rc = store_do(a->desk->store, &hello.call);
-    a->now = hello.now_us / 1000000;
-    a->err = hello.call.err;
-    return rc;
+    return a->now ? 0 : desk_now(a->desk, &a->now, &a->err);
 }
 
 static int read_moment(struct asking *a, const struct parameter *p, const char **out)

@@ -11,13 +11,13 @@
 #include <unistd.h>
 #include "../base/signals.h"
 
-#include "asked_metrics.h"
 #include "backends.h"
+#include "clients.h"
 #include "counts.h"
 #include "front.h"
+#include "front_metrics.h"
 #include "judge.h"
 #include "route.h"
-#include "share.h"
 
 enum {
     EVENTS = 64,
@@ -26,13 +26,8 @@ enum {
     TURN_MS = 1000,                 /* the longest that the loop waits */
 };
 
-/* Who asks for metrics is told by then that the store cannot be asked. */
-#define METRICS_US (INT64_C(5) * 1000 * 1000)
-
 /* For so long who asks is not judged again. */
 #define JUDGED_US (INT64_C(1) * 1000 * 1000)
-/* A client is given so long to say something before another one may have its place. */
-#define FRESH_US (INT64_C(100) * 1000)
 
 struct server {
     struct server_options o;
@@ -43,8 +38,8 @@ struct server {
     struct front front;
     struct backends backends;
     struct counts *counts;
-    struct connection *first;       /* of all connections, the newest first */
-    int connections, connections_max;
+    struct front_metrics metrics;
+    struct clients clients;
     bool has_visitors;              /* somebody wants to be accepted */
     bool is_full;                   /* nobody can be, until a connection is over or can be let go */
     int64_t full_since_us;
@@ -61,15 +56,6 @@ static int64_t now_us(void)
 
 /* ---- connections ---- */
 
-static void add_connection(struct server *s, struct connection *c)
-{
-    c->after = s->first;
-    if (s->first)
-        s->first->before = c;
-    s->first = c;
-    s->connections++;
-}
-
 /* Who cannot be accepted waits in the system's queue. */
 static void set_full(struct server *s, bool is_full)
 {
@@ -82,39 +68,21 @@ static void set_full(struct server *s, bool is_full)
 
 static void free_connection(struct server *s, struct connection *c)
 {
-    if (c->before)
-        c->before->after = c->after;
-    else
-        s->first = c->after;
-    if (c->after)
-        c->after->before = c->before;
     backends_forget(&s->backends, c);
     front_forget(&s->front, c);
+    clients_remove(&s->clients, c);
     connection_free(c);
-    s->connections--;
     set_full(s, false);
 }
 
 /* Those that are over may have become so while others were looked at. */
 static void free_those_over(struct server *s)
 {
-    for (struct connection *c = s->first, *next; c; c = next) {
+    for (struct connection *c = s->clients.first, *next; c; c = next) {
         next = c->after;
         if (c->state == CONNECTION_OVER)
             free_connection(s, c);
     }
-}
-
-/* Who has said nothing for the longest time makes room: thousands that are held open keep nobody
- * out. NULL: none may go. */
-static struct connection *find_idlest(const struct server *s)
-{
-    struct connection *idlest = NULL;
-    for (struct connection *c = s->first; c; c = c->after)
-        if (connection_may_go(c) && (!idlest || c->since_us < idlest->since_us))
-            idlest = c;
-    bool is_fresh = idlest && now_us() - idlest->since_us < FRESH_US;
-    return is_fresh ? NULL : idlest;
 }
 
 static bool is_short_of(int error)
@@ -125,8 +93,8 @@ static bool is_short_of(int error)
 /* False: nobody more can be accepted just now. */
 static bool accept_one(struct server *s)
 {
-    bool has_room = s->connections < s->connections_max;
-    struct connection *idlest = has_room ? NULL : find_idlest(s);
+    bool has_room = s->clients.n < s->clients.most;
+    struct connection *idlest = has_room ? NULL : clients_idlest(&s->clients, now_us());
     if (!has_room && !idlest) {
         set_full(s, true);
         return false;
@@ -144,7 +112,7 @@ static bool accept_one(struct server *s)
     if (!c)
         return false;
     c->peer = slow_who((struct sockaddr *)&peer);
-    add_connection(s, c);
+    clients_add(&s->clients, c);
     return true;
 }
 
@@ -158,35 +126,15 @@ static void accept_some(struct server *s)
 
 /* ---- requests ---- */
 
-/* Others' requests that are under way: those that nobody is let go for. */
-static void count_requests(const struct server *s, const struct connection *but, int *all, int *own)
-{
-    *all = *own = 0;
-    for (const struct connection *c = s->first; c; c = c->after) {
-        bool is_one = c != but && c->state != CONNECTION_OVER && !connection_may_go(c);
-        *all += is_one;
-        *own += is_one && c->peer == but->peer;
-    }
-}
-
-/* Nobody is counted while there is room for all who are here. */
-static bool has_share(const struct server *s, const struct connection *c)
-{
-    int bound = s->o.settings->http_peer_requests, all, own;
-    if (!bound && share_is_left(s->connections_max, s->connections, s->connections))
-        return true;
-    count_requests(s, c, &all, &own);
-    return share_is_left(s->connections_max, all, own) && !(bound && own >= bound);
-}
-
 static bool take_head(void *ctx, struct connection *c)
 {
     struct server *s = ctx;
     char headers[ROUTE_ALLOW + 16] = "";
     struct verdict_of_head v = judge_head(&s->rules, &c->request);
+    int bound = s->o.settings->http_peer_requests;
     c->route = v.route;
     bool is_small = v.row && v.row->access == ACCESS_ANYONE && !v.row->body_max;
-    if (!is_small && !c->visit.came_us && !has_share(s, c)) {
+    if (!is_small && !c->visit.came_us && !clients_have_share(&s->clients, c, bound)) {
         connection_refuse(c, PROBLEM_TOO_MANY, "", "too many requests of this address are under way; send it "
                           "again later");
         return false;
@@ -213,60 +161,10 @@ static void note_answer(void *ctx, const struct connection *c, int status)
     counts_add(s->counts, c->route, status, c->asked_us ? now_us() - c->asked_us : 0);
 }
 
-/* ---- metrics ---- */
-
-/* The front's part comes last. False: there was no memory for it. */
-static bool put_counts(struct server *s, struct bytes *out, enum metrics_format format)
-{
-    struct metrics_text t = { .out = out, .format = format };
-    counts_write(s->counts, &t);
-    metrics_end(&t);
-    return !t.has_failed;
-}
-
-static enum metrics_format format_of(const struct connection *c)
-{
-    return metrics_format_wanted(c->request.headers[REQUEST_ACCEPT]);
-}
-
-static void ask_for_metrics(struct server *s, struct connection *c)
-{
-    if (!put_counts(s, &c->request.body, format_of(c))) {
-        connection_refuse(c, PROBLEM_AWAY, "", "there is no memory for this just now");
-        return;
-    }
-    backends_ask(&s->backends, c);
-    agenda_set(&s->agenda, &c->alarm, now_us() + METRICS_US);
-}
-
-/* Nobody has asked the store in time. */
-static void tell_metrics(struct server *s, struct connection *c)
-{
-    struct bytes out = { 0 };
-    enum metrics_format format = format_of(c);
-    struct metrics_text t = { .out = &out, .format = format };
-    backends_forget(&s->backends, c);
-    metrics_of_store(&t, NULL, VERSION, NULL);
-    if (t.has_failed || !put_counts(s, &out, format))
-        connection_refuse(c, PROBLEM_AWAY, "", "there is no memory for this just now");
-    else
-        connection_answer(c, &(struct answer){ .status = 200, .body = out.data, .body_len = (uint32_t)out.len,
-                                               .content = (uint16_t)asked_metrics_content(format) }, "");
-    bytes_free(&out);
-    connection_turn(c, false, false);
-}
-
-/* ---- requests ---- */
-
-static bool may_follow(void *ctx, const struct connection *one)
+static bool may_follow(void *ctx, const struct connection *c)
 {
     const struct server *s = ctx;
-    int all = 0, own = 0;
-    for (const struct connection *c = s->first; c; c = c->after) {
-        all += follow_is_on(&c->follow);
-        own += follow_is_on(&c->follow) && c->peer == one->peer;
-    }
-    return share_is_left(FOLLOW_MOST, all, own);
+    return clients_may_follow(&s->clients, c);
 }
 
 /* What has taken its time, or comes again and again, is judged again: its token may have been
@@ -296,7 +194,7 @@ static void take_request(void *ctx, struct connection *c)
     else if (route->at_front)
         route->at_front(&s->front, c);
     else if (route->has_counts)
-        ask_for_metrics(s, c);
+        front_metrics_ask(&s->metrics, c, now_us());
     else
         backends_ask(&s->backends, c);
 }
@@ -306,7 +204,7 @@ static void tokens_came(void *ctx, const struct answer *answer, int64_t asked_us
 {
     struct server *s = ctx;
     front_take_tokens(&s->front, answer, asked_us);
-    for (struct connection *c = s->first; c; c = c->after)
+    for (struct connection *c = s->clients.first; c; c = c->after)
         if (c->state == CONNECTION_HELD && !c->follow.is_resting)
             connection_go_on(c);
 }
@@ -322,7 +220,7 @@ static void begin_to_end(struct server *s)
     epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->o.listen_fd, NULL);
     close(s->o.listen_fd);
     s->o.listen_fd = -1;
-    for (struct connection *c = s->first; c; c = c->after)
+    for (struct connection *c = s->clients.first; c; c = c->after)
         if (connection_is_idle(c))
             connection_host_ends(c);
         else if (c->follow.is_feed)
@@ -356,7 +254,7 @@ static void take_signals(struct server *s)
 
 static bool is_over(const struct server *s)
 {
-    return s->is_ending && (!s->first || s->stop_signals > 1 || now_us() >= s->ends_by_us);
+    return s->is_ending && (!s->clients.first || s->stop_signals > 1 || now_us() >= s->ends_by_us);
 }
 
 /* ---- other settings ---- */
@@ -422,9 +320,9 @@ static void take_event(struct server *s, const struct epoll_event *event)
 static void end_the_late(struct server *s)
 {
     int64_t now = now_us();
-    for (struct connection *c = s->first; c; c = c->after)
+    for (struct connection *c = s->clients.first; c; c = c->after)
         if (c->alarm.at_us && c->alarm.at_us <= now && c->state == CONNECTION_WAITS)
-            tell_metrics(s, c);
+            front_metrics_late(&s->metrics, c);
         else if (c->alarm.at_us && c->alarm.at_us <= now)
             connection_is_late(c);
     agenda_ring(&s->agenda, now);
@@ -437,7 +335,7 @@ static void turn(struct server *s)
     for (int i = 0; i < n; i++)
         take_event(s, &events[i]);
     /* some may go by now, or others may have let go of what was short */
-    if (s->is_full && now_us() - s->full_since_us >= FRESH_US)
+    if (s->is_full && now_us() - s->full_since_us >= CLIENTS_FRESH_US)
         set_full(s, false);
     if (s->has_visitors && !s->is_ending)
         accept_some(s);
@@ -468,7 +366,7 @@ static void in_child(void *ctx)
     close(s->signals);
     if (s->o.listen_fd >= 0)
         close(s->o.listen_fd);
-    for (struct connection *c = s->first; c; c = c->after)
+    for (struct connection *c = s->clients.first; c; c = c->after)
         close(c->fd);
 }
 
@@ -491,7 +389,7 @@ static int allowed_connections(void)
 static void prepare(struct server *s)
 {
     const struct settings *settings = s->o.settings;
-    s->connections_max = allowed_connections();
+    s->clients.most = allowed_connections();
     s->host = (struct connection_host){
         .clock = &clock_system, .agenda = &s->agenda,
         .take_head = take_head, .take_request = take_request,
@@ -511,6 +409,7 @@ static int begin(struct server *s, struct err *err)
     s->counts = counts_new();
     if (!s->counts)
         return err_set(err, ERR_NOMEM, "out of memory for the server");
+    s->metrics = (struct front_metrics){ s->counts, &s->backends, &s->agenda };
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (s->epoll < 0)
         return err_sys(err, ERR_GENERAL, "epoll");
@@ -525,8 +424,8 @@ static int begin(struct server *s, struct err *err)
 
 static void end(struct server *s)
 {
-    while (s->first)
-        free_connection(s, s->first);
+    while (s->clients.first)
+        free_connection(s, s->clients.first);
     backends_end(&s->backends);
     counts_free(s->counts);
     front_free(&s->front);
