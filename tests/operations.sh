@@ -28,6 +28,8 @@ CFG
     by_the_page "a SQLite file is backed up" "sqlite backup"
     "$P" --quiet enqueue orders after late +1h >/dev/null
     by_the_page "and restored" "sqlite restore"
+    is "for the user of its engines, and closed to others" \
+        "$(cat "$TMP/given") $(stat -c %a "$TMP/prescient.db")" "prescient:prescient $TMP/prescient.db 640"
     is "with what was in it" "$("$P" list --json | json '[r["entity_key"] for r in j]')" "['before']"
     "$P" --quiet enqueue orders again late +1s >/dev/null
     again_is_done() { [ "$("$P" history orders again --json | json 'len(j)')" = 1 ]; }

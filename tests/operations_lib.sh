@@ -57,7 +57,7 @@ $(as_here <<<"$block")" >"$TMP/.out" 2>"$TMP/.err"; then
 
 # ---- the machine ----
 
-# What the page types is found in bin: prescient, sudo, systemctl. Nothing asks who is who.
+# What the page types is found in bin: prescient, sudo, systemctl, install. Nothing asks who is who.
 machine_begins() {
     mkdir "$TMP/bin" "$CLUSTERS/backup"
     ln -s "$P" "$TMP/bin/prescient"
@@ -73,6 +73,15 @@ END
     cat >"$TMP/bin/systemctl" <<END
 #!/usr/bin/env bash
 exec "$TESTS/operations/service.sh" "$TMP/service" "$P" "\$@"
+END
+    # whom a file is given is written down, as this machine may have no such user
+    cat >"$TMP/bin/install" <<END
+#!/bin/sh
+if [ "\$1 \$2" = "-o prescient" ]; then
+    echo "\$2:\$4 \$8" >>"$TMP/given"
+    shift 4
+fi
+exec "$(command -v install)" "\$@"
 END
     chmod 755 "$TMP/bin"/*
     [ "$(id -u)" != 0 ] || chown postgres "$CLUSTERS/backup"
