@@ -214,6 +214,8 @@ static void write_line(const struct log *log, enum log_level level, const struct
     text[len] = '\0';
     size_t end = forms[log->form](log, &(struct line){ level, text, about }, line);
     line[end] = '\n';
+    if (log->before_line)
+        log->before_line(log->ctx);
     fwrite(line, 1, end + 1, log->out);
     fflush(log->out);
 }

@@ -22,6 +22,9 @@ struct log {
     const char *role;           /* "engine", "worker 3"; lives as long as the log */
     enum log_form form;
     bool to_journal; /* what stands in front of a line as "<4>" is taken off by its reader */
+    /* called before each line, as another one may stand half written on the same terminal; NULL */
+    void (*before_line)(void *ctx);
+    void *ctx;
 };
 
 /* What a line is about, as its words say it, too: members of their own in LOG_FORM_JSON. NULL, or

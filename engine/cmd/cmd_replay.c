@@ -59,7 +59,5 @@ static int replay_main(struct app *app, const struct args *args)
     plan.next = plan.from;
     plan.progress = show;
     plan.ctx = &shown;
-    int code = engine_command(app, &plan_replay, &plan, plan.from);
-    progress_clear(&shown.bar);
-    return code;
+    return engine_command(app, &plan_replay, &plan, plan.from, &shown.bar);
 }

@@ -19,5 +19,5 @@ static int reslot_main(struct app *app, const struct args *args)
 {
     struct plan_sweep plan = { .kind = TARGET_RESLOT };
     (void)args;
-    return engine_command(app, &plan_sweep, &plan, app->now);
+    return engine_command(app, &plan_sweep, &plan, app->now, NULL);
 }

@@ -73,5 +73,5 @@ static int run_main(struct app *app, const struct args *args)
         return app_usage(app, "--within belongs to --check");
     if (app_moment_option(app, args, 's', &plan.slot, &err) < 0)
         return app_fail(app, &err);
-    return engine_command(app, &plan_run, &plan, app->now);
+    return engine_command(app, &plan_run, &plan, app->now, NULL);
 }

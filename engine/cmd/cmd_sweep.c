@@ -18,5 +18,5 @@ static int sweep_main(struct app *app, const struct args *args)
 {
     struct plan_sweep plan = { .kind = TARGET_SWEEP };
     (void)args;
-    return engine_command(app, &plan_sweep, &plan, app->now);
+    return engine_command(app, &plan_sweep, &plan, app->now, NULL);
 }

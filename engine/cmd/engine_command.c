@@ -7,6 +7,7 @@
 #include "../base/settings_mask.h"
 #include "app.h"
 #include "metrics_file.h"
+#include "progress.h"
 #include "report.h"
 
 static int64_t checks_in_trouble(const struct pass_counts *c)
@@ -63,7 +64,13 @@ void engine_tell_store(struct app *app)
         app_remark(app, "there are no settings here: the store is %s", url);
 }
 
-int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now)
+static void clear_bar(void *bar)
+{
+    progress_clear(bar);
+}
+
+int engine_command(struct app *app, const struct plan *plan, void *plan_state, int64_t virtual_now,
+                   struct progress *bar)
 {
     struct err err = { 0 };
     struct engine *e = NULL;
@@ -82,7 +89,13 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
     int rc = engine_new(&options, &e, &err);
     if (rc < 0)
         return app_fail(app, &err);
+    if (bar) {
+        app->log.before_line = clear_bar;
+        app->log.ctx = bar;
+    }
     rc = engine_run(e, plan, plan_state, &err);
+    if (bar)
+        progress_clear(bar);
     if (rc < 0 && rc != ERR_STOPPED) {
         if (file.path && rc == ERR_LOST)
             metrics_file_write(&file, NULL);
