@@ -55,6 +55,36 @@ one_check() {
         "cancel | run-now | reschedule"
 }
 
+# Those that ask the store for this server: the one that writes is started first, and the two that
+# read behind it.
+writer() { backends_of change.$STORE_NAME | sed -n 1p; }
+readers() { backends_of change.$STORE_NAME | sed -n '2,3p'; }
+counts() { change cancel '{"select": {"entity": "beside"}, "dry_run": true}'; said matched changed; }
+# What is only tried is asked of those that read, and what is filed of the one that writes: neither
+# waits for the other.
+only_tried() {
+    local s=$STORE_NAME sent=(curl -s --max-time $((20 * PATIENCE)) --unix-socket "$SOCK"
+        -H 'Content-Type: application/json' http://localhost/v1/cancel)
+    "$P" --quiet enqueue beside 1 look 2099-03-01T13:15:00Z >/dev/null
+    kill -STOP "$(writer)"
+    is "$s: what is only tried is counted while nothing can be written" "$(counts)" "200(1, 0)"
+    kill -CONT "$(writer)"
+    # shellcheck disable=SC2046
+    kill -STOP $(readers)
+    start counted "${sent[@]}" --data-binary '{"select": {"entity": "beside"}, "dry_run": true}'
+    ok "$s: it waits where nothing can be read" wait_until 20 is_connected
+    is "$s: and a check is filed meanwhile" \
+        "$(post '{"entity": "beside", "key": 2, "job": "look", "in": "3h"}')" 201
+    is "$s: so is what is not only tried" "$(change cancel '{"select": {"entity": "beside", "key": 1},
+        "dry_run": false}'; said matched changed)" "200(1, 1)"
+    # shellcheck disable=SC2046
+    kill -CONT $(readers)
+    join counted
+    is "$s: which is counted then" "$(json 'j["matched"], j["changed"]' <counted.out)" "(1, 0)"
+    change cancel '{"entity": "beside", "key": 2}' >/dev/null
+}
+is_connected() { [ "$(grep -c "$SOCK" /proc/net/unix)" -gt 1 ]; }
+
 # 90 of the 1,200 have another error, which has the key: they are found by the rest of it.
 by_error() {
     local s=$STORE_NAME first next
@@ -261,6 +291,7 @@ changes() {
     settings "$SETTINGS"
     serve change.$STORE_NAME
     one_check
+    only_tried
     many
     pauses_and_schedules
     what_is_refused

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend.h"
+#include "dry_run.h"
 #include "route.h"
 
 #define S INT64_C(1000000)
@@ -263,11 +264,20 @@ void backends_end(struct backends *b)
 
 /* ---- what waits ---- */
 
-static struct waiting *queue_of(struct backends *b, const struct route *route)
+/* Only tried, a change is what those that read look for: it may take long, and what is to be filed
+ * does not wait for it. */
+static bool is_only_tried(const struct connection *c)
 {
+    const struct bytes *body = &c->request.body;
+    return route_table[c->route].may_be_dry && body->len && dry_run_is_asked(body->data, body->len);
+}
+
+static struct waiting *queue_of(struct backends *b, const struct connection *c)
+{
+    const struct route *route = &route_table[c->route];
     if (route->streams)
         return &b->streams;
-    return route->writes ? &b->writes : &b->reads;
+    return route->writes && !is_only_tried(c) ? &b->writes : &b->reads;
 }
 
 /* Where both wait, each has its turn: a single question waits for a thousand lines at most, however
@@ -283,7 +293,7 @@ static struct waiting *next_of(struct backend_process *p)
 
 static void await(struct backends *b, struct connection *c)
 {
-    struct waiting *w = queue_of(b, &route_table[c->route]);
+    struct waiting *w = queue_of(b, c);
     connection_wait(c);
     c->next_waiting = NULL;
     *w->end = c;

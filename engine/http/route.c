@@ -27,8 +27,8 @@
 
 /* What takes a change as an object. */
 #define CHANGES                                                                                              \
-    ACCESS_OPERATE, .writes = true, .content_type = "application/json", .body_max = 1024 * 1024,             \
-        .answer = change_answer
+    ACCESS_OPERATE, .writes = true, .may_be_dry = true, .content_type = "application/json",                  \
+        .body_max = 1024 * 1024, .answer = change_answer
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },

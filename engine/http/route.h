@@ -21,6 +21,8 @@ struct route {
     /* One backend answers all that change something, so that what comes in at once is written at
      * once; the others are for what only reads. */
     bool writes;
+    /* A body that only tries it (dry_run.h) changes nothing, and is answered by those that read. */
+    bool may_be_dry;
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
     /* Its body is lines, some of which are a question each (stream.h). */
     bool streams;
