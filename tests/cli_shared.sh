@@ -10,6 +10,9 @@ asks() { : >body; get -D head "$@" "$URL"; }
 older() { asks -H 'Cache-Control: max-age=20' "$@"; }
 keys() { json '[i["key"] for i in j["items"]]' <body; }
 header() { tr -d '\r' <head | sed -n "s/^$1: //p"; }
+change() { get -H 'Content-Type: application/json' --data-binary "$2" "http://localhost/v1/$1"; }
+# all that is kept is forgotten
+forgets() { change pause '{"tenant": "nobody"}' >/dev/null; }
 files() { "$P" --quiet enqueue orders "$1" look 2099-03-01T13:15:00Z >/dev/null; }
 
 what_is_kept() {
@@ -30,11 +33,35 @@ what_is_kept() {
     is "$s: who has an old one, too" "$(asks -H "If-None-Match: $tag"; keys)" "200['1', '2']"
     is "$s: and who takes none that is older" "$(asks -H 'Cache-Control: max-age=0'; keys)" "200['1', '2']"
     is "$s: the others still have theirs" "$(older; keys)" "200['1']"
-    is "$s: a change through this server ends that" \
-        "$(post '{"entity": "orders", "key": "3", "job": "look", "check_at": "2099-03-01T13:15:00Z"}'
-        older; keys)" "201200['1', '2', '3']"
+    is "$s: so they have what is filed, too, until it is as old as they say" \
+        "$(post "$(a_check 3)"; older; keys)" "201200['1']"
+    is "$s: what was refused ends nothing" "$(change cancel '{"keys": 1}'; older; keys)" "422200['1']"
+    is "$s: nor does what is only tried" "$(change cancel '{"select": {"entity": "orders"}, "dry_run": true}'
+        older; keys)" "200200['1']"
+    is "$s: a change through this server does" "$(change cancel '{"entity": "orders", "key": 2}'
+        older; keys)" "200200['1', '3']"
     is "$s: a problem has no tag" "$(get -D head "$URL&none=1" -H 'Cache-Control: max-age=20'
         header ETag)" 400
+}
+
+a_check() {
+    echo '{"entity": "orders", "key": "'"$1"'", "job": "look", "check_at": "2099-03-01T13:15:00Z"}'
+}
+# Fifty readers, and a check is filed before each: each answer that the store is asked for has one
+# more. One is as old as they take it, twenty seconds.
+while_checks_come() {
+    local s=$STORE_NAME i begun
+    forgets
+    begun=$(now_ms)
+    for i in {1..50}; do
+        post "$(a_check "s$i")" >/dev/null
+        older >/dev/null
+        md5sum <body
+    done >answers
+    at_most "$s: while checks are filed, fifty readers ask the store as one does" \
+        "$(sort -u answers | wc -l)" $((1 + ($(now_ms) - begun) / 20000))
+    is "$s: who says nothing has all of them" "$(asks; json 'len(j["items"])' <body)" 20052
+    change cancel '{"select": {"entity": "orders"}}' >/dev/null
 }
 
 # n, n1, n2: how many more there are than before
@@ -80,7 +107,7 @@ statuses() { head -qn 1 head.* | tr -d '\r' | sort | uniq -c | xargs; }
 # The first two that ask go away before there is an answer: the others have it all the same.
 under_way() {
     local s=$STORE_NAME i first=
-    post '{"entity": "orders", "key": "7", "job": "look", "check_at": "2099-03-01T13:15:00Z"}' >/dev/null
+    forgets
     # shellcheck disable=SC2046
     kill -STOP $(readers)
     for i in 1 2; do
@@ -107,7 +134,7 @@ a_second_later() { [ $(($(now_ms) - ASKED)) -ge 1000 ]; }
 # One question is asked for twenty: with it, all are lost.
 one_for_all() {
     local s=$STORE_NAME
-    post '{"entity": "orders", "key": "8", "job": "look", "check_at": "2099-03-01T13:15:00Z"}' >/dev/null
+    forgets
     # shellcheck disable=SC2046
     kill -STOP $(readers)
     twenty_ask
@@ -127,6 +154,7 @@ shared() {
     settings 'log_level = "error"; jobs = { look = { plugin = "noop"; }; };'
     serve shared
     what_is_kept
+    while_checks_come
     under_way
     one_for_all
     of_equal_rights

@@ -171,9 +171,14 @@ static void refuse_all(struct connection *c, const char *detail)
     }
 }
 
+static bool ends_shared(const struct backend_process *p)
+{
+    return p->writes && p->nasked && route_table[p->route].ends_shared;
+}
+
 static void refuse_asked(struct backend_process *p, enum asked_rc asked)
 {
-    if (p->writes)
+    if (asked == WAS_ASKED && ends_shared(p))
         note_change(p->all);
     for (int i = p->nanswered; i < p->nasked; i++)
         refuse_all(p->asked[i], refusals[asked][p->writes]);
@@ -518,6 +523,7 @@ static void ask(struct backend_process *p, struct waiting *w)
     while (fits && w->first && goes_with(p, w->first)) {
         struct connection *c = take_waiting(w);
         p->asked[p->nasked++] = c;
+        p->route = c->route;
         fits = put_question(p, c);
     }
     if (!fits || !exchange_end(&p->out.bytes, 0)) {
@@ -572,14 +578,20 @@ static void answer_all(struct backend_process *p, struct connection *c, const st
     }
 }
 
+/* What was refused has changed nothing. */
+static bool was_done(const struct answer *answer)
+{
+    return answer->status >= HTTP_STATUS_OK && answer->status < HTTP_STATUS_MULTIPLE_CHOICES;
+}
+
 /* False: there are more answers than questions, or they cannot be read. */
 static bool deliver(struct backend_process *p, struct exchange message)
 {
     struct answer answer;
-    if (p->writes)
-        note_change(p->all);
     while (p->nanswered < p->nasked && exchange_next_answer(&message, &answer)) {
         struct connection *c = p->asked[p->nanswered++];
+        if (ends_shared(p) && was_done(&answer))
+            note_change(p->all);
         if (p->asks_tokens)
             p->all->o.tokens_came(p->all->o.ctx, &answer, p->asked_us);
         if (c)

@@ -44,6 +44,7 @@ struct backend_process {
     /* whose questions are under way, in their order; NULL: the client has gone */
     struct connection *asked[EXCHANGE_MOST];
     int nasked, nanswered;
+    int route;                      /* of all of them */
     int64_t began_us;
     int64_t asked_us, answers_by_us;
     struct alarm alarm;             /* it is started again, or has not answered */
@@ -56,7 +57,7 @@ struct backends {
     struct backend_process all[BACKENDS];
     struct waiting reads, writes, streams;      /* questions that nobody has been asked yet */
     struct sharing sharing;
-    uint64_t changes;               /* answers of the one that writes */
+    uint64_t changes;               /* that readers are to see at once */
 };
 
 void backends_init(struct backends *b, const struct backends_options *options);

@@ -27,8 +27,8 @@
 
 /* What takes a change as an object. */
 #define CHANGES                                                                                              \
-    ACCESS_OPERATE, .writes = true, .may_be_dry = true, .content_type = "application/json",                  \
-        .body_max = 1024 * 1024, .answer = change_answer
+    ACCESS_OPERATE, .writes = true, .ends_shared = true, .may_be_dry = true,                                 \
+        .content_type = "application/json", .body_max = 1024 * 1024, .answer = change_answer
 
 const struct route route_table[] = {
     { HTTP_GET, "/liveness", ACCESS_ANYONE, .at_front = front_alive },
@@ -73,7 +73,8 @@ const struct route route_table[] = {
     { HTTP_POST, "/v1/resume", CHANGES },
     { HTTP_POST, "/v1/deliver-again", CHANGES },
     { HTTP_PUT, "/v1/schedules", CHANGES },
-    { HTTP_DELETE, "/v1/schedules", ACCESS_OPERATE, .writes = true, .answer = change_answer },
+    { HTTP_DELETE, "/v1/schedules", ACCESS_OPERATE, .writes = true, .ends_shared = true,
+      .answer = change_answer },
 };
 
 const int routes = sizeof route_table / sizeof *route_table;

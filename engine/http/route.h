@@ -21,6 +21,10 @@ struct route {
     /* One backend answers all that change something, so that what comes in at once is written at
      * once; the others are for what only reads. */
     bool writes;
+    /* What it has changed is to be seen at once: the answers that readers share end with it. Checks
+     * that are filed end none: they come by the thousand a second, and each would make every reader
+     * ask the store anew. Who has to see what was just filed does not say max-age. */
+    bool ends_shared;
     /* A body that only tries it (dry_run.h) changes nothing, and is answered by those that read. */
     bool may_be_dry;
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */

@@ -1,5 +1,6 @@
 // units.mjs - the dashboard's pure modules, under Node; the zone of the reader is that of TZ.
 import assert from "node:assert/strict";
+import * as fresh from "../../engine/http/pages/fresh.js";
 import * as groups from "../../engine/http/pages/groups.js";
 import * as health from "../../engine/http/pages/health.js";
 import * as time from "../../engine/http/pages/time.js";
@@ -37,6 +38,23 @@ const tests = {
                 const moment = begin + i * 15 * 60000 * 47;
                 assert.ok(time.fromWall(time.toWall(moment, zone), zone).includes(moment), `${zone} ${i}`);
             }
+    },
+    "no answer is taken that was asked for before a change"() {
+        const changed = 1000000;
+        assert.equal(fresh.mayBeOld(5, null, changed), 5);
+        assert.equal(fresh.mayBeOld(5, changed, changed), 0);
+        assert.equal(fresh.mayBeOld(5, changed, changed + 999), 0);
+        assert.equal(fresh.mayBeOld(5, changed, changed + 3100), 3);
+        assert.equal(fresh.mayBeOld(5, changed, changed + 60000), 5);
+        assert.equal(fresh.mayBeOld(0, changed, changed + 60000), 0);
+        assert.equal(fresh.mayBeOld(5, changed, changed - 60000), 0);   // its clock was set back
+        assert.equal(fresh.mayBeOld(5, NaN, changed), 5);
+    },
+    "a browser that keeps nothing has changed it on this page all the same"() {
+        assert.equal(fresh.lastChange(), null);
+        const before = Date.now();
+        fresh.noteChange();
+        assert.ok(fresh.lastChange() >= before);
     },
     "what is no time is none"() {
         assert.equal(time.parse("paused"), null);

@@ -1,5 +1,6 @@
 // api.js - all questions to /v1, one after the other: a page never has two under way. Who has to
 // log in is told here, once for all pages.
+import { lastChange, mayBeOld, noteChange } from "./fresh.js";
 import { heard } from "./moments.js";
 
 const BASE = new URL(".", document.baseURI);
@@ -79,7 +80,7 @@ async function read(url, response) {
 async function exchange(method, url, body) {
     const headers = { Accept: "application/json" };
     if (method === "GET") {
-        headers["Cache-Control"] = `max-age=${oldest}`;
+        headers["Cache-Control"] = `max-age=${mayBeOld(oldest, lastChange(), Date.now())}`;
         if (kept.has(url.href))
             headers["If-None-Match"] = kept.get(url.href).tag;
     }
@@ -126,7 +127,7 @@ export function ask(path, query) {
 /** The body of a change. What has no answer may have been done: send it with a uniqid. */
 export function send(method, path, body) {
     oldest = 0;
-    return inTurn(() => withLogin(method, urlOf(path), body));
+    return inTurn(() => withLogin(method, urlOf(path), body).finally(noteChange));
 }
 
 /** Outside of the turns: a question that waits for it is under way. */
