@@ -230,10 +230,45 @@ serves() {
     is "$s: no end of a process was amiss" "$(grep -c 'a process that asks the store' serves.$s.err)" 0
 }
 
+# in_turn NAME PATH BODY TYPE: asks in the background; the status is in NAME.out
+in_turn() {
+    start "$1" curl -s --max-time $((20 * PATIENCE)) --unix-socket "$SOCK" -o /dev/null -w '%{http_code}' \
+        -H "Content-Type: application/$4" --data-binary "$3" "http://localhost/v1/$2"
+    CONNECTED=$((CONNECTED + 1))
+    wait_until 20 are_connected || fail "$1 is connected"
+}
+are_connected() { [ "$(grep -c "$SOCK" /proc/net/unix)" -gt $CONNECTED ]; }
+# What waits for its turn to be written, when nothing may be written any more, is told so; what is
+# under way is done.
+waits_to_write() {
+    local s=$STORE_NAME CONNECTED=0 writer check='{"entity": "orders", "key": "1", "job": "noop", "in": "2h"}'
+    a_clean_store
+    settings 'jobs = { noop = { plugin = "noop"; }; };'
+    serve queued.$s
+    writer=$(backends_of queued.$s | head -n 1)
+    kill -STOP "$writer"
+    in_turn asked.$s checks "$check" json
+    in_turn change.$s cancel '{"entity": "orders", "key": "1"}' json
+    in_turn lines.$s checks "${check/1/2}" x-ndjson
+    settings 'http_read_only = true;' 'jobs = { noop = { plugin = "noop"; }; };'
+    hup queued.$s
+    ok "$s: nothing may be changed any more" taken queued.$s 1
+    join change.$s
+    join lines.$s
+    is "$s: what waits to be changed or filed is told so at once" \
+        "$(cat change.$s.out) $(cat lines.$s.out)" "403 403"
+    kill -CONT "$writer"
+    join asked.$s
+    is "$s: what was under way is filed" "$(cat asked.$s.out) $(pending)" "201 1"
+    ok "$s: then nobody is left who could" wait_until 20 eval '[ "$(backends_of queued.$s | wc -l)" = 3 ]'
+    ends queued.$s
+}
+
 on_each_store takes
 on_each_store refuses
 on_each_store at_any_time
 on_each_store stops
 on_each_store serves
+on_each_store waits_to_write
 STORE_NAME=sqlite
 a_store tells && tells

@@ -162,11 +162,11 @@ static struct connection *take_sharer(struct connection *c)
     return next;
 }
 
-static void refuse_all(struct connection *c, const char *detail)
+static void refuse_all(struct connection *c, enum problem_type type, const char *detail)
 {
     for (struct connection *next; c; c = next) {
         next = take_sharer(c);
-        connection_refuse(c, PROBLEM_AWAY, "", "%s", detail);
+        connection_refuse(c, type, "", "%s", detail);
         connection_turn(c, false, false);
     }
 }
@@ -181,7 +181,7 @@ static void refuse_asked(struct backend_process *p, enum asked_rc asked)
     if (asked == WAS_ASKED && ends_shared(p))
         note_change(p->all);
     for (int i = p->nanswered; i < p->nasked; i++)
-        refuse_all(p->asked[i], refusals[asked][p->writes]);
+        refuse_all(p->asked[i], PROBLEM_AWAY, refusals[asked][p->writes]);
     p->nasked = p->nanswered = 0;
 }
 
@@ -432,8 +432,15 @@ void backends_forget(struct backends *b, const struct connection *c)
 static void refuse_old(struct backends *b, struct waiting *w)
 {
     while (w->first && now_us(b) - w->first->since_us > TURN_US)
-        refuse_all(take_waiting(w),
+        refuse_all(take_waiting(w), PROBLEM_AWAY,
                    "the store has not been asked in time; nothing was done; send it again later");
+}
+
+/* They were let in before nothing could be changed any more, and nobody is left to be asked. */
+static void refuse_changes(struct waiting *w)
+{
+    while (w->first)
+        refuse_all(take_waiting(w), PROBLEM_NOT_ALLOWED, ROUTE_READ_ONLY);
 }
 
 /* ---- asking ---- */
@@ -699,6 +706,10 @@ void backends_turn(struct backends *b)
     refuse_old(b, &b->reads);
     refuse_old(b, &b->writes);
     refuse_old(b, &b->streams);
+    if (b->o.settings->http_read_only) {
+        refuse_changes(&b->writes);
+        refuse_changes(&b->streams);
+    }
     for (int i = 0; i < BACKENDS; i++)
         look_after(&b->all[i]);
     /* what was refused may have made room for what came behind it */

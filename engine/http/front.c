@@ -183,7 +183,7 @@ static const char *forbids(const struct front *f, const struct connection *c, co
     if (!token_role_may(c->visit.guest.role, row->access))
         return "the role of this token is too small for that";
     if (row->writes && f->settings->http_read_only)
-        return "nothing can be changed through this server (http_read_only)";
+        return ROUTE_READ_ONLY;
     return is_change(&c->request) ? browser_refuses(&c->request, &c->visit.guest, wish) : NULL;
 }
 

@@ -44,6 +44,9 @@ struct route {
     void (*at_front)(struct front *front, struct connection *c);
 };
 
+/* What is said of a row that writes, where http_read_only is set. */
+#define ROUTE_READ_ONLY "nothing can be changed through this server (http_read_only)"
+
 extern const struct route route_table[];
 extern const int routes;
 
