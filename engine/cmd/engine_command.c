@@ -105,5 +105,6 @@ int engine_command(struct app *app, const struct plan *plan, void *plan_state, i
         code = totals_exit_code(engine_totals(e));
     }
     engine_free(e);
+    app->log.before_line = NULL;
     return code;
 }
