@@ -38,3 +38,18 @@ a_store_to_look_at() {
     ok "one is paused" "$P" pause --job bad --reason '<i>why</i>'
     ends fills
 }
+# axe_is_here: axe-core, which looks for what keeps people out, as $AXE. It is no part of this
+# repository: npm fetches it the first time, and it stays in the build's folder.
+AXE_VERSION=4.14.1
+AXE_SHA512=FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==
+axe_is_here() {
+    local at=${P%/*}/axe-core-$AXE_VERSION file=axe-core-$AXE_VERSION.tgz
+    AXE=$at/axe.min.js
+    [ ! -s "$AXE" ] || return 0
+    command -v npm >/dev/null && limited 60 npm pack --silent "axe-core@$AXE_VERSION" >npm.out 2>&1 || {
+        pass "npm cannot fetch axe-core $AXE_VERSION: nothing is looked at"
+        return 1
+    }
+    is "axe-core is the one we know" "$(openssl dgst -sha512 -binary "$file" | base64 -w0)" "$AXE_SHA512"
+    [ "$FAILED" = 0 ] && mkdir -p "$at" && tar -xzf "$file" -C "$at" --strip-components=1 package/axe.min.js
+}

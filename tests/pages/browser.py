@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""browser.py URL [--brief | --token TOKEN] [--shots FOLDER] [--axe FILE] - the dashboard in Chromium.
+"""browser.py URL [--brief | --token TOKEN] - the dashboard in Chromium.
 
 The server has what tests/t_pages.sh puts into it. Prints a line "ok - what" or "not ok - what" for
-each check. --shots writes a picture of each page, light at 1280 pixels and dark at 320; --axe has a
-copy of axe.min.js look at each page, in light and dark."""
+each check."""
 import argparse
 import json
 import os
@@ -153,7 +152,7 @@ class Browser:
         self.resize(900)
 
 
-def each_page(url, width, scheme, shots, axe):
+def each_page(url, width, scheme):
     with Browser(url, width=width, scheme=scheme) as b:
         for name, path in PAGES.items():
             what = f"{name}, {scheme}, {width} px"
@@ -164,18 +163,6 @@ def each_page(url, width, scheme, shots, axe):
             wide = b.js("return document.documentElement.scrollWidth")
             says(f"{what}: it fits", wide <= width, wide)
             says(f"{what}: no text has become a script", b.js("return document.scripts.length") == 1)
-            if axe:
-                look_with_axe(b, what, axe)
-            if shots:
-                b.shot(shots, name)
-
-
-def look_with_axe(b, what, axe):
-    b.js(axe)
-    found = b.driver.execute_async_script(
-        "const done = arguments[0]; axe.run().then((r) => done(r.violations.filter((v) => "
-        "['serious', 'critical'].includes(v.impact)).map((v) => [v.id, v.nodes.map((n) => n.html)])))")
-    says(f"{what}: axe finds nothing serious", found == [], found)
 
 
 def odd_texts(url):
@@ -392,17 +379,14 @@ def main():
     parser.add_argument("url")
     parser.add_argument("--brief", action="store_true", help="without what is the same below any path")
     parser.add_argument("--token", help="of a reader, at a server that wants one: nothing else is tried")
-    parser.add_argument("--shots")
-    parser.add_argument("--axe")
     asked = parser.parse_args()
     url = asked.url.rstrip("/") + "/"
     if asked.token:
         tokens(url, asked.token)
         return 1 if failed else 0
-    axe = open(asked.axe, encoding="utf-8").read() if asked.axe else None
-    each_page(url, 1280, "light", asked.shots, axe)
+    each_page(url, 1280, "light")
     if not asked.brief:
-        each_page(url, 320, "dark", asked.shots, axe)
+        each_page(url, 320, "dark")
     odd_texts(url)
     keyboard(url)
     new_check(url, 2098 if asked.brief else 2099)
