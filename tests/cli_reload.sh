@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # cli_reload.sh - SIGHUP: a daemon, and a server, read their settings again and open plug-ins anew;
 # what runs goes on, no check is lost or run twice, and what is wrong changes nothing.
-# about 40 s
+# about 50 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 . "$TESTS/serve_lib.sh"
 
@@ -163,6 +163,34 @@ stops() {
     is "$s: it has ended, and the check is run again" "$CODE $(pending)" "0 1"
 }
 
+# The server has no connection for another engine: a later signal is heard all the same.
+proves() {
+    local s=$STORE_NAME role=reload_$$ owner=$PRESCIENT_STORE
+    [[ $s = postgresql && $owner = *//postgres@/* ]] || return
+    a_clean_store --slot-length 1s
+    says first
+    ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };'
+    psql -qX "$owner" -c "CREATE ROLE $role LOGIN CONNECTION LIMIT 3 IN ROLE prescient_engine"
+    PRESCIENT_STORE=${owner/postgres@/$role@}
+    a_daemon proves
+    PRESCIENT_STORE=$owner
+    hup proves
+    ok "$s: other settings cannot be proved" wait_until 20 logged proves "too many connections for role"
+    later 1 says
+    ok "$s: the settings of before serve meanwhile" wait_until 20 is_over_with 1 "failed first"
+    says second
+    ours 'max_failures = 0;' 'keep = "7d";' 'jobs = { says = { plugin = "says"; }; };'
+    hup proves
+    ok "$s: another signal is heard" wait_until 20 logged proves "SIGHUP again: the settings"
+    psql -qX "$owner" -c "ALTER ROLE $role CONNECTION LIMIT -1"
+    ok "$s: until there is room" taken proves 1
+    ok "$s: the settings are those of the last signal" logged proves 'changed: keep$'
+    later 2 says
+    ok "$s: which are served by" wait_until 20 is_over_with 2 "failed second"
+    ends_well proves
+    psql -qX "$owner" -c "DROP OWNED BY $role CASCADE" -c "DROP ROLE $role"
+}
+
 # systemd hears when it begins to read, and when what it read is in force.
 told() { grep -q "$1" told; }
 tells() {
@@ -268,6 +296,7 @@ on_each_store takes
 on_each_store refuses
 on_each_store at_any_time
 on_each_store stops
+on_each_store proves
 on_each_store serves
 on_each_store waits_to_write
 STORE_NAME=sqlite

@@ -257,6 +257,11 @@ bool engine_has_worked(const struct engine *e)
     return e->health.has_worked;
 }
 
+const char *engine_last_failure(const struct engine *e)
+{
+    return e->health.last_failure.text;
+}
+
 bool engine_has_child(const struct engine *e, pid_t pid)
 {
     return pool_has_child(e->pool, pid);

@@ -42,6 +42,8 @@ void engine_close(struct engine *e);
 bool engine_is_closed(struct engine *e);
 
 bool engine_has_worked(const struct engine *e);           /* its store has let it do an engine's work */
+/* The last call of its store that failed, in words; "": none has. */
+const char *engine_last_failure(const struct engine *e);
 bool engine_has_child(const struct engine *e, pid_t pid); /* a worker */
 const struct settings *engine_settings(const struct engine *e);
 struct log *engine_log(const struct engine *e);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "../base/err.h"
 
 struct health {
     /* it has done something that an engine alone has the rights to; before, a daemon has not worked
@@ -21,6 +22,7 @@ struct health {
      * be written at all: until one is, checks are read and run one by one. */
     int unwritable;
     bool is_degraded;
+    struct err last_failure;        /* of a call that is tried again; its text is "": none has failed */
     char passed_over[512];          /* the last logged reason why a host of the store did not take us */
 };
 

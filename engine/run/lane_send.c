@@ -106,6 +106,7 @@ void lane_back_off(struct lane *l, const char *what, const struct err *err)
     l->failures++;
     l->failed[l->sent] += l->failed[l->sent] < UINT8_MAX;
     l->retry_us = clock_mono_us(env->clock) + wait_us;
+    err_set(&env->health->last_failure, err->code, "%s: %s", what, err->text);
     log_line(env->log, is_logged ? LOG_LEVEL_DEBUG : LOG_LEVEL_WARN, "%s: %s; trying again in %lld ms", what,
              err->text, (long long)wait_us / 1000);
 }

@@ -106,12 +106,12 @@ static void take_signals(struct process *p)
 
 /* ---- other settings ---- */
 
-/* One after the other: a signal that comes while an engine proves itself is answered once it has,
- * and of several one. */
 enum process_renewal process_renewal(const struct process *p)
 {
-    if (!p->wants_renewal || p->is_ending || place_of(p, STAGE_PROVING) >= 0)
+    if (!p->wants_renewal || p->is_ending)
         return RENEWAL_NONE;
+    if (place_of(p, STAGE_PROVING) >= 0)
+        return RENEWAL_INSTEAD;
     return p->n == PROCESS_ENGINES ? RENEWAL_LACKS_ROOM : RENEWAL_NOW;
 }
 
@@ -122,9 +122,21 @@ static void tell_lack(struct process *p)
     p->waits_to_renew = true;
 }
 
+/* It has done nothing of an engine's work, so that there is nothing to be finished. */
+static void drop_proving(struct process_engine *it)
+{
+    engine_stop_at_once(it->e);
+    it->stage = STAGE_CLOSING;
+    engine_close(it->e);
+}
+
 static void renew(struct process *p)
 {
     enum process_renewal renewal = process_renewal(p);
+    if (renewal == RENEWAL_INSTEAD) {
+        log_info(p->o.log, "SIGHUP again: the settings that were read before it never were in force");
+        drop_proving(find(p, STAGE_PROVING));
+    }
     if (renewal == RENEWAL_LACKS_ROOM)
         tell_lack(p);
     if (renewal != RENEWAL_NOW)
@@ -133,7 +145,23 @@ static void renew(struct process *p)
     supervisor_reloads(p->o.supervisor, now_us(p));
     struct engine *next = p->o.renew(p->o.ctx);
     if (next)
-        p->all[p->n++] = (struct process_engine){ next, STAGE_PROVING };
+        p->all[p->n++] = (struct process_engine){ next, STAGE_PROVING, now_us(p) };
+}
+
+/* What keeps it from its store may keep it for ever. Where the engine before has none either, both
+ * wait for it. */
+static void bound_proving(struct process *p)
+{
+    struct process_engine *it = find(p, STAGE_PROVING), *serving = find(p, STAGE_SERVING);
+    bool is_bound = it && serving && !p->is_ending && engine_has_worked(serving->e);
+    if (!is_bound || now_us(p) - it->begun_us < PROCESS_PROVING_S * INT64_C(1000000))
+        return;
+    struct err why;
+    const char *last = engine_last_failure(it->e);
+    err_set(&why, ERR_LOST, "the store has not let it work with the settings that were read in %d s%s%s",
+            PROCESS_PROVING_S, *last ? ": " : "", last);
+    p->o.refused(p->o.ctx, it->e, &why);
+    drop_proving(it);
 }
 
 static void take_over(struct process *p, struct process_engine *next)
@@ -190,7 +218,8 @@ static void give_back_closed(struct process *p)
 
 static int wait_ms(const struct process *p)
 {
-    int ms = process_renewal(p) == RENEWAL_NOW ? 0 : TURN_MS;
+    enum process_renewal renewal = process_renewal(p);
+    int ms = renewal == RENEWAL_NOW || renewal == RENEWAL_INSTEAD ? 0 : TURN_MS;
     int64_t now = now_us(p);
     for (int i = 0; i < p->n; i++) {
         int64_t left_us = engine_next_us(p->all[i].e) - now;
@@ -232,6 +261,7 @@ static void turn(struct process *p)
             engine_turn(p->all[i].e);
     for (int i = 0; i < p->n; i++)
         follow(p, &p->all[i]);
+    bound_proving(p);
     give_back_closed(p);
     if (is_ready(p))
         supervisor_ready(p->o.supervisor);
@@ -241,7 +271,7 @@ static void turn(struct process *p)
 int process_run(struct process *p, struct engine *first, struct err *err)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* it gets the children that its workers leave behind */
-    p->all[p->n++] = (struct process_engine){ first, STAGE_SERVING };
+    p->all[p->n++] = (struct process_engine){ first, STAGE_SERVING, now_us(p) };
     signal(SIGPIPE, SIG_IGN);
     p->signals = signals_open(heard, err);
     if (p->signals < 0) {

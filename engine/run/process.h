@@ -37,6 +37,7 @@ struct process {
     struct process_engine {
         struct engine *e;
         enum process_stage stage;
+        int64_t begun_us; /* monotonic */
     } all[PROCESS_ENGINES];
     int n;
     int signals;         /* signalfd */
@@ -57,11 +58,17 @@ int process_run(struct process *p, struct engine *first, struct err *err);
 
 /* What is to be made of a SIGHUP now. */
 enum process_renewal {
-    RENEWAL_NONE,       /* none came; or the engine that proves itself is first; or all are ending */
+    RENEWAL_NONE,       /* none came; or all are ending */
+    RENEWAL_INSTEAD,    /* an engine proves itself, with settings that were read before: it is dropped */
     RENEWAL_LACKS_ROOM, /* it waits until one of the engines is over */
     RENEWAL_NOW
 };
 enum process_renewal process_renewal(const struct process *p);
+
+/* So long an engine may prove itself while the one before has its store. Then the settings of
+ * before stay in force: what it lacks (a connection, a right) may never come, and who has sent the
+ * SIGHUP is to hear of it. */
+enum { PROCESS_PROVING_S = 120 };
 
 /* For engine_options.kin: whether the child is a worker of one of its engines. */
 bool process_has_child(const void *process, pid_t pid);
