@@ -222,6 +222,68 @@ with open("told", "x", buffering=1) as told:
     rm -f notify
 }
 
+# in_terminal NAME LINE: a shell with a terminal of its own runs LINE, until NAME.close is there.
+in_terminal() {
+    rm -f "$1.close"
+    start "$1.shell" python3 -c '
+import os, pty, select, sys
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+os.write(terminal, sys.argv[1].encode() + b"\n")
+while not os.path.exists(sys.argv[2]):
+    if select.select([terminal], [], [], 0.05)[0]:
+        os.read(terminal, 4096)
+os.close(terminal)
+os.waitpid(pid, 0)' "$2" "$1.close"
+}
+# Its process is no child of this shell.
+is_gone() { is_over "$(cat "$1.pid")"; }
+runs_one() {
+    rm -f waits.began waits.may_end
+    wait_until 20 logged "$1" "it serves" || fail "$1: it serves" "$(cat "$1.err")"
+    later "$1" waits
+    ok "$1: a check is run" wait_until 20 test -e waits.began
+}
+closed() {
+    : >"$1.close"
+    join_within 30 "$1.shell"
+}
+
+# A terminal that is closed ends what was started in it, by the signal of its shell or of the
+# kernel, but under nohup; while it is there, a signal by kill is a wish.
+in_terminals() {
+    local daemon="echo \$\$ >NAME.pid; exec $P daemon 2>NAME.err" name
+    ours 'jobs = { waits = { plugin = "waits"; }; };'
+    a_clean_store --slot-length 1s
+    for name in before behind; do
+        case $name in
+        before) in_terminal $name "bash -c '${daemon//NAME/$name}'" ;;
+        behind) in_terminal $name "bash -c '${daemon//NAME/$name}' &" ;;
+        esac
+        runs_one $name
+        kill -HUP "$(cat $name.pid)"
+        ok "$name: while its terminal is there, settings are read" taken $name 1
+        closed $name
+        ok "$name: it ends with it" wait_until 20 logged $name "SIGHUP: finishing what runs"
+        ok "$name: in good order, though it was told twice" test -z "$(outcome $name)"
+        : >waits.may_end
+        ok "$name: so that nothing is run again" wait_until 30 is_gone $name
+        is "$name: what ran has ended" "$(outcome $name)" "failed has waited"
+        is "$name: no settings were read for that" "$(grep -c "reading the settings" $name.err)" 1
+    done
+    in_terminal nohup "nohup bash -c '${daemon//NAME/nohup}' >/dev/null &"
+    runs_one nohup
+    closed nohup
+    : >waits.may_end
+    ok "nohup: it goes on" wait_until 20 is_over_with nohup "failed has waited"
+    later still waits
+    ok "nohup: with other checks, too" wait_until 20 is_over_with still "failed has waited"
+    is "nohup: it read no settings" "$(grep -c SIGHUP nohup.err)" 0
+    kill -TERM "$(cat nohup.pid)"
+    ok "nohup: and ends as any other" wait_until 30 is_gone nohup
+}
+
 # A server goes on answering, by what it has read.
 serves() {
     local s=$STORE_NAME i filed=0 BASE=
@@ -301,3 +363,4 @@ on_each_store serves
 on_each_store waits_to_write
 STORE_NAME=sqlite
 a_store tells && tells
+a_store in_terminals && in_terminals

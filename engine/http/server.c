@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "../base/hangup.h"
 #include "../base/signals.h"
 
 #include "backends.h"
@@ -46,6 +47,7 @@ struct server {
     bool is_ending;
     int64_t ends_by_us;
     int stop_signals;
+    struct hangup hangup;
     bool wants_renewal; /* SIGHUP came, and nothing was made of it yet */
 };
 
@@ -231,7 +233,25 @@ static void begin_to_end(struct server *s)
             connection_turn(c, false, false);
 }
 
-/* A terminal that is gone ends it, too; the kernel says so, and a person by kill(1). */
+static void take_stop_signal(struct server *s, int signo)
+{
+    log_info(s->o.log, "SIG%s: answering what was read, taking nothing new", sigabbrev_np(signo));
+    if (!s->is_ending)
+        begin_to_end(s);
+    s->stop_signals++;
+}
+
+/* A terminal that is closed sends more than one, by its shell and by the kernel: they do not hurry
+ * what ends. */
+static void take_hangup(struct server *s, bool from_kernel)
+{
+    enum hangup_means means = hangup_came(&s->hangup, from_kernel, s->o.renew != NULL, now_us());
+    if (means == HANGUP_RENEWS)
+        s->wants_renewal = true;
+    else if (means == HANGUP_ENDS && !s->is_ending)
+        take_stop_signal(s, SIGHUP);
+}
+
 static void take_signals(struct server *s)
 {
     struct signalfd_siginfo info;
@@ -240,15 +260,10 @@ static void take_signals(struct server *s)
             backends_reap(&s->backends);
             continue;
         }
-        if (info.ssi_signo == SIGHUP && info.ssi_code != SI_KERNEL && s->o.renew) {
-            s->wants_renewal = true;
-            continue;
-        }
-        log_info(s->o.log, "SIG%s: answering what was read, taking nothing new",
-                 sigabbrev_np((int)info.ssi_signo));
-        if (!s->is_ending)
-            begin_to_end(s);
-        s->stop_signals++;
+        if (info.ssi_signo == SIGHUP)
+            take_hangup(s, info.ssi_code == SI_KERNEL);
+        else
+            take_stop_signal(s, (int)info.ssi_signo);
     }
 }
 
@@ -342,6 +357,7 @@ static void turn(struct server *s)
     s->has_visitors = false;
     if (agenda_next_us(&s->agenda) <= now_us())
         end_the_late(s);
+    hangup_look(&s->hangup, now_us());
     renew(s);
     backends_turn(&s->backends);
     free_those_over(s);
@@ -415,6 +431,7 @@ static int begin(struct server *s, struct err *err)
         return err_sys(err, ERR_GENERAL, "epoll");
     s->host.epoll = s->backends.o.epoll = s->epoll;
     signal(SIGPIPE, SIG_IGN);
+    hangup_init(&s->hangup, now_us());
     s->signals = signals_open(heard, err);
     if (s->signals < 0)
         return s->signals;

@@ -83,10 +83,18 @@ static void take_stop_signal(struct process *p, int signo)
     stop_all(p);
 }
 
-/* A terminal that is gone ends a daemon, too; the kernel says so, and a person by kill(1). */
-static bool asks_to_renew(const struct process *p, const struct signalfd_siginfo *info)
+/* A terminal that is closed sends more than one, by its shell and by the kernel: they do not hurry
+ * what ends. */
+static void take_hangup(struct process *p, const struct signalfd_siginfo *info)
 {
-    return info->ssi_signo == SIGHUP && p->o.renew && info->ssi_code != SI_KERNEL;
+    bool from_kernel = info->ssi_code == SI_KERNEL;
+    enum hangup_means means = hangup_came(&p->hangup, from_kernel, p->o.renew != NULL, now_us(p));
+    if (means == HANGUP_RENEWS && p->is_ending)
+        log_info(p->o.log, "SIGHUP: it is about to end, and reads no settings");
+    else if (means == HANGUP_RENEWS)
+        p->wants_renewal = true;
+    else if (means == HANGUP_ENDS && !p->is_ending)
+        take_stop_signal(p, SIGHUP);
 }
 
 static void take_signals(struct process *p)
@@ -95,12 +103,10 @@ static void take_signals(struct process *p)
     while (read(p->signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGCHLD)
             continue;
-        if (!asks_to_renew(p, &info))
-            take_stop_signal(p, (int)info.ssi_signo);
-        else if (p->is_ending)
-            log_info(p->o.log, "SIGHUP: it is about to end, and reads no settings");
+        if (info.ssi_signo == SIGHUP)
+            take_hangup(p, &info);
         else
-            p->wants_renewal = true;
+            take_stop_signal(p, (int)info.ssi_signo);
     }
 }
 
@@ -255,6 +261,7 @@ static bool is_ready(struct process *p)
 static void turn(struct process *p)
 {
     wait_for_something(p);
+    hangup_look(&p->hangup, now_us(p));
     renew(p);
     for (int i = 0; i < p->n; i++)
         if (p->all[i].stage != STAGE_CLOSING)
@@ -273,6 +280,7 @@ int process_run(struct process *p, struct engine *first, struct err *err)
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* it gets the children that its workers leave behind */
     p->all[p->n++] = (struct process_engine){ first, STAGE_SERVING, now_us(p) };
     signal(SIGPIPE, SIG_IGN);
+    hangup_init(&p->hangup, now_us(p));
     p->signals = signals_open(heard, err);
     if (p->signals < 0) {
         p->n = 0;

@@ -5,6 +5,7 @@
 #ifndef PRESCIENT_PROCESS_H
 #define PRESCIENT_PROCESS_H
 
+#include "../base/hangup.h"
 #include "engine.h"
 
 /* How many engines there are at most; who wants another one waits until one of them is over. */
@@ -15,7 +16,8 @@ struct process_options {
     struct supervisor *supervisor; /* NULL: nobody wants to know */
     const struct clock *clock;
     /* SIGHUP: makes the engine that is to take over, and begins it. NULL: there is none, and it has
-     * said why. NULL as a function: SIGHUP ends the process, as SIGTERM does. */
+     * said why. NULL as a function: SIGHUP ends the process, as SIGTERM does. That of a terminal
+     * that is closed always does, but under nohup (hangup.h). */
     struct engine *(*renew)(void *ctx);
     /* It has done an engine's work, and has taken over; or could not (`why`), and will be over. */
     void (*taken)(void *ctx, const struct engine *e);
@@ -40,6 +42,7 @@ struct process {
         int64_t begun_us; /* monotonic */
     } all[PROCESS_ENGINES];
     int n;
+    struct hangup hangup;
     int signals;         /* signalfd */
     int stop_signals;    /* how many came */
     bool wants_renewal;  /* SIGHUP came, and nothing was made of it yet */
