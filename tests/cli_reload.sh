@@ -13,6 +13,7 @@ taken() { wait_until 20 logged_times "$1" "that were read are in force" "$2"; }
 outcome() {
     q "SELECT outcome || ' ' || coalesce(note, '') FROM {future_job_history} WHERE entity_key = '$1'"
 }
+is_told_to_run() { "$P" status --slow 5s --json | grep -q "\"$1\""; }
 is_over_with() { [ "$(outcome "$1")" = "$2" ]; }
 later() { "$P" --quiet enqueue orders "$1" "$2" now >/dev/null; }
 a_daemon() {
@@ -53,6 +54,7 @@ takes() {
     hup takes.$s
     ok "$s: the settings are taken" taken takes.$s 1
     ok "$s: with what has changed" logged takes.$s 'changed: keep, jobs (new: other; gone: waits)$'
+    ok "$s: of what runs is told" wait_until 30 is_told_to_run 2
     later 3 says
     later 4 other
     ok "$s: a plug-in that was replaced is opened anew" wait_until 20 is_over_with 3 "failed second"

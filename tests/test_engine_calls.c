@@ -33,7 +33,7 @@ static struct fake {
     int opens;
     int rows;                       /* of the slot; their ids begin with 1 */
     /* of the row whose settle meets such a page, as all that are sent with it; -1: all do */
-    int64_t unwritable_id;
+    int64_t unwritable_id, writable_from_us;    /* 0: for ever */
     int settled, single_reads;        /* rows settled; reads that asked for one row only */
     /* every so many rows an application's transaction holds one, until that moment; 0: it holds
      * none */
@@ -41,6 +41,8 @@ static struct fake {
     int64_t held_until_us, free_settled_us;     /* when the last of the others was settled */
     int waits, free_settled;        /* for the lock timeout; rows settled that nobody held */
     int64_t trust_us;               /* of the lease, as the last renewal was sent */
+    int64_t notified_us;            /* when who waits for events was told first; 0: never */
+    void (*stop)(struct engine *e); /* how the engine is stopped by a plan that does so */
     int64_t now_us;
 } fake;
 static struct settings settings;
@@ -185,7 +187,8 @@ static void answer_settle(struct store_call *call)
     }
     for (int i = 0; i < s->n && !call->rc; i++) {
         s->settlements[i].state = SETTLE_TOUCHED;
-        if (fake.unwritable_id != -1 && s->settlements[i].check->id != fake.unwritable_id)
+        bool is_good = fake.unwritable_id != -1 && s->settlements[i].check->id != fake.unwritable_id;
+        if (is_good || (fake.writable_from_us && fake.now_us >= fake.writable_from_us))
             continue;
         call->rc = err_set(&call->err, ERR_LOST, "invalid page in block 7");
         call->err.reason = ERR_REASON_DAMAGED;
@@ -214,6 +217,11 @@ static void answer_fine_slots(struct store_call *call)
     ((struct store_fine_slots *)call)->clock_us =
         (SLOT + LENGTH_S + 1) * INT64_C(1000000) + fake.now_us;
 }
+static void answer_notify(struct store_call *call)
+{
+    (void)call;
+    fake.notified_us = fake.notified_us ? fake.notified_us : fake.now_us;
+}
 static void answer_swept(struct store_call *call)
 {
     fake.full_notes += ((struct store_mark_swept *)call)->full;
@@ -225,7 +233,7 @@ static void fake_begin(struct store *st, struct store_call *call)
         [STORE_HELLO] = answer_hello,      [STORE_OPEN_SLOT] = answer_open, [STORE_RENEW] = answer_renew,
         [STORE_READ_PAGE] = answer_read,   [STORE_SETTLE] = answer_settle,  [STORE_LATE_SLOT] = answer_late,
         [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
-        [STORE_FINE_SLOTS] = answer_fine_slots,
+        [STORE_FINE_SLOTS] = answer_fine_slots, [STORE_NOTIFY] = answer_notify,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)
@@ -294,7 +302,8 @@ static void run_plan(struct fake how, const struct plan *how_to, void *state)
     fake = how;
     fake.trust_us = -1;
     fake.now_us = 1000000;
-    settings = parsed("store = \"sqlite:not used\"; lease = \"10s\"; trust = \"9s\"; page = 2;");
+    settings = parsed("store = \"sqlite:not used\"; lease = \"10s\"; trust = \"9s\"; page = 2; "
+                      "notify = \"shop\";");
     log_init(&quiet, fopen("/dev/null", "we"), LOG_LEVEL_ERROR, "test");
     struct engine_options options = { .settings = &settings,
                                       .log = &quiet,
@@ -633,7 +642,99 @@ static void a_slot_that_has_not_begun_for_a_second_is_dropped_and_told(void)
     CU_ASSERT(fake.now_us < 3 * 1000000);
 }
 
+/* ---- stops ---- */
+
+/* As soon as answers in hand could not be written, or wait for rows that are held. */
+static void stop_with_answers(const struct plan_env *env, void *state)
+{
+    one_slot(env, state);
+    bool is_time = fake.held_every ? fake.waits > 0 : env->health->is_degraded;
+    if (is_time)
+        fake.stop(engine);
+}
+
+static void goes_on(const struct plan_env *env, void *state, const struct target *target)
+{
+    (void)env, (void)state, (void)target;
+}
+
+static void run_and_stop(struct fake how)
+{
+    static const struct plan stops = { "stops", stop_with_answers, nothing_to_do, goes_on };
+    bool given = false;
+    how.kind = TARGET_RESLOT;
+    run_plan(how, &stops, &given);
+    CU_ASSERT_EQUAL(ended_with, ERR_STOPPED);
+}
+
+/* It was in no hurry, and dropped what it had been waiting for. */
+static void an_engine_that_leaves_keeps_answers_until_they_can_be_written(void)
+{
+    struct fake how = { .rows = 6, .unwritable_id = -1, .writable_from_us = 5 * 1000000 };
+    how.stop = engine_stop_in_its_time;
+    run_and_stop(how);
+    CU_ASSERT_EQUAL(fake.settled, 6);
+    CU_ASSERT_FALSE(skipped_some);
+    how.stop = engine_stop;
+    run_and_stop(how);
+    CU_ASSERT_EQUAL(fake.settled, 0);
+    CU_ASSERT_TRUE(skipped_some);
+}
+
+/* A second was all that it gave them. */
+static void an_engine_that_leaves_waits_for_held_rows_as_one_that_goes_on(void)
+{
+    struct fake how = { .rows = 6, .held_every = 2, .held_until_us = 20 * 1000000 };
+    how.stop = engine_stop_in_its_time;
+    run_and_stop(how);
+    CU_ASSERT_EQUAL(fake.settled, 6);
+    CU_ASSERT_FALSE(skipped_some);
+    how.stop = engine_stop;
+    run_and_stop(how);
+    CU_ASSERT_EQUAL(fake.settled, 3);
+}
+
+/* An event is written in the turn in which the engine is stopped. */
+static void stop_with_an_event(const struct plan_env *env, void *state)
+{
+    one_slot(env, state);
+    if (fake.held_every ? !fake.waits : !env->targets->first)
+        return;
+    env->totals->events = 1;
+    fake.stop(engine);
+}
+
+static void stop_after_an_event(struct fake how)
+{
+    static const struct plan stops = { "stops", stop_with_an_event, nothing_to_do, goes_on };
+    bool given = false;
+    how.kind = TARGET_RESLOT;
+    run_plan(how, &stops, &given);
+    CU_ASSERT_EQUAL(ended_with, ERR_STOPPED);
+}
+
+static void who_waits_for_events_is_told_of_the_last_ones(void)
+{
+    stop_after_an_event((struct fake){ .stop = engine_stop });
+    CU_ASSERT(fake.notified_us > 0);
+    stop_after_an_event((struct fake){ .stop = engine_stop_in_its_time });
+    CU_ASSERT(fake.notified_us > 0);
+}
+
+/* However long it is at its last runs: here, at rows that are held. */
+static void who_waits_for_events_is_told_by_an_engine_that_leaves(void)
+{
+    stop_after_an_event((struct fake){
+        .rows = 6, .held_every = 2, .held_until_us = 20 * 1000000, .stop = engine_stop_in_its_time });
+    CU_ASSERT_EQUAL(fake.settled, 6);
+    CU_ASSERT(fake.notified_us > 0 && fake.notified_us < 10 * 1000000);
+}
+
 static const struct test tests[] = {
+    TEST(an_engine_that_leaves_keeps_answers_until_they_can_be_written),
+    TEST(an_engine_that_leaves_waits_for_held_rows_as_one_that_goes_on),
+    TEST(who_waits_for_events_is_told_of_the_last_ones),
+    TEST(who_waits_for_events_is_told_by_an_engine_that_leaves),
     TEST(rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page),
     TEST(pages_that_wait_for_held_rows_leave_room_for_others),
     TEST(a_settle_goes_around_held_rows_for_a_while_after_one_was_met),

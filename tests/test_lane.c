@@ -118,6 +118,17 @@ static void a_stop_settles_what_is_answered_then_gives_leases_back(void)
                     LANE_RELEASE);
 }
 
+/* It may be at its last runs for hours. Who has to end soon has no time for it. */
+static void who_stops_in_its_time_notes_things_beside_its_last_runs(void)
+{
+    struct lane_view v = { .stopping = true, .has_errand = true, .has_leases = true, .has_pages = true };
+    CU_ASSERT_EQUAL(decide(v), LANE_ERRAND);
+    v.hurries = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_WAIT);
+    v.renew_due = true;
+    CU_ASSERT_EQUAL(decide(v), LANE_RENEW);
+}
+
 static void an_urgent_errand_comes_before_another_slot_whatever_leases_are_held(void)
 {
     CU_ASSERT_EQUAL(
@@ -142,7 +153,7 @@ static void without_workers_leases_are_given_back(void)
  * it acts on. */
 static void no_combination_leads_to_an_action_without_its_ground(void)
 {
-    for (unsigned bits = 0; bits < 1u << 16; bits++) {
+    for (unsigned bits = 0; bits < 1u << 17; bits++) {
         struct lane_view v = {
             .stopping = bits & 1,
             .workers_idle = bits & 2,
@@ -160,6 +171,7 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
             .can_put_off = bits & 8192,
             .only_puts_off = bits & 16384,
             .can_give_back = bits & 32768,
+            .hurries = bits & 65536,
         };
         enum lane_action a = lane_decide(&v);
         bool ground[] = {
@@ -176,7 +188,7 @@ static void no_combination_leads_to_an_action_without_its_ground(void)
         CU_ASSERT(ground[a]);
         if (v.stopping)
             CU_ASSERT(a != LANE_OPEN && a != LANE_READ && a != LANE_FINISH && a != LANE_GIVE_BACK &&
-                      (a != LANE_ERRAND || !v.has_leases));
+                      (a != LANE_ERRAND || !v.has_leases || !v.hurries));
         if (v.settle_due && !v.workers_idle)
             CU_ASSERT(a != LANE_WAIT && a != LANE_OPEN);
     }
@@ -192,6 +204,7 @@ static const struct test tests[] = {
     TEST(an_answer_that_could_not_be_written_keeps_nothing_else_waiting),
     TEST(what_is_only_put_off_comes_after_all_that_may_be_run),
     TEST(a_stop_settles_what_is_answered_then_gives_leases_back),
+    TEST(who_stops_in_its_time_notes_things_beside_its_last_runs),
     TEST(an_urgent_errand_comes_before_another_slot_whatever_leases_are_held),
     TEST(without_workers_leases_are_given_back),
     TEST(no_combination_leads_to_an_action_without_its_ground),

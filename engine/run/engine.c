@@ -174,7 +174,7 @@ void engine_stop(struct engine *e)
 /* The timeouts of its jobs bound that, and a later stop. */
 void engine_stop_in_its_time(struct engine *e)
 {
-    shutdown_begin(&e->shutdown, INT64_MAX / 2);
+    shutdown_begin(&e->shutdown, SHUTDOWN_IN_ITS_TIME);
 }
 
 void engine_stop_at_once(struct engine *e)
@@ -199,24 +199,35 @@ static bool jobs_run(const struct engine *e)
     return false;
 }
 
-/* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some
- * seconds later we go anyway. */
-/* What the last runs were like is written, if the store takes it soon. */
-static bool last_runs_are_noted(struct engine *e, int64_t now_us)
+/* What the plan still wanted to know is left to the next engine. */
+static void drop_questions(struct engine *e)
 {
-    enum { NOTE_US = 1000 * 1000 };
-    bool has_news = run_hours_have_news(e->run_hours);
-    if (!e->note_until_us)
-        e->note_until_us = now_us + NOTE_US;
-    if (!has_news || now_us >= e->note_until_us)
-        return true;
-    if (e->errands.current.kind != ERRAND_NOTE_RUNS)
+    if (!errand_is_last(e->errands.current.kind))
         errands_drop(&e->errands);
-    if (errands_give(&e->errands, &(struct errand){ .kind = ERRAND_NOTE_RUNS }, now_us))
+    if (!errand_is_last(e->fine_errands.current.kind))
+        errands_drop(&e->fine_errands);
+}
+
+/* What the last runs were like is written, and who waits for events is told of the last ones, if
+ * the store takes it soon. */
+static bool last_words_are_said(struct engine *e, int64_t now_us)
+{
+    enum { HURRIED_US = 1000 * 1000, IN_ITS_TIME_US = 10 * 1000 * 1000 };
+    bool has_news = run_hours_have_news(e->run_hours), owes = notifying_owes(&e->notifying, &e->plan_env);
+    if (!e->note_until_us)
+        e->note_until_us = now_us + (shutdown_hurries(&e->shutdown) ? HURRIED_US : IN_ITS_TIME_US);
+    if ((!has_news && !owes) || now_us >= e->note_until_us)
+        return true;
+    drop_questions(e);
+    if (!has_news)
+        notifying_tick(&e->notifying, &e->plan_env, true);
+    else if (errands_give(&e->errands, &(struct errand){ .kind = ERRAND_NOTE_RUNS }, now_us))
         e->needs_tick = true;           /* a lane has to be asked */
     return false;
 }
 
+/* Stopping ends when all leases are given back; at its timeout running jobs are ended, and some
+ * seconds later we go anyway. */
 static void stop_turn(struct engine *e)
 {
     static const char jobs_stay[] =
@@ -225,7 +236,7 @@ static void stop_turn(struct engine *e)
         "answers still cannot be written after the stop timeout: their checks run again";
     struct shutdown *s = &e->shutdown;
     int64_t now = now_us(e), grace_us = e->o.settings->kill_grace_us + 2000000;
-    if (lanes_hold_nothing(e) && last_runs_are_noted(e, now))
+    if (lanes_hold_nothing(e) && last_words_are_said(e, now))
         shutdown_end(s, ERR_STOPPED, "stopped");
     else if (now > s->until_us + grace_us)
         shutdown_end(s, ERR_STOPPED, "stopped with leases still held: they expire by themselves");
@@ -328,6 +339,15 @@ static void plan_turn(struct engine *e)
         e->plan->tick(&e->plan_env, e->plan_state);
 }
 
+/* Another engine takes what is due. As long as runs of this one go on it notes which, and tells who
+ * waits for events of those that settles write. */
+static void leaving_turn(struct engine *e)
+{
+    drop_questions(e);
+    notifying_tick(&e->notifying, &e->plan_env, false);
+    plan_note_own_runs(&e->plan_env);
+}
+
 void engine_turn(struct engine *e)
 {
     enum { STOP_WATCH_US = 50000 };
@@ -339,6 +359,8 @@ void engine_turn(struct engine *e)
     lanes_collect_places(&e->lanes);
     if (!s->stopping)
         plan_turn(e);
+    else if (!shutdown_hurries(s))
+        leaving_turn(e);
     for (int i = 0; i < e->lanes.n && !s->ended; i++)
         lane_drive(&e->lanes.all[i]);
     pool_tick(e->pool);                 /* give what was read just now */

@@ -49,7 +49,7 @@ struct engine {
     void *plan_state;
     struct alarm wake_plan, wake_stop;
     bool needs_tick;                /* something ended since the plan was last asked: do not wait */
-    int64_t note_until_us;          /* at a stop: until then it tries to write what its runs were like */
+    int64_t note_until_us;          /* at a stop: until then it tries to say its last words */
     bool workers_broken;            /* it stops because no worker gets ready */
 };
 

@@ -437,10 +437,15 @@ void errands_drop(struct errands *all)
         all->current = (struct errand){ 0 };
 }
 
+bool errand_is_last(enum errand_kind kind)
+{
+    return kind == ERRAND_NOTE_RUNS || kind == ERRAND_NOTE_RUNNING || kind == ERRAND_NOTIFY;
+}
+
 bool errands_wait(const struct errands *all, bool stopping)
 {
     enum errand_kind kind = all->current.is_under_way ? ERRAND_NONE : all->current.kind;
-    return stopping ? kind == ERRAND_NOTE_RUNS : kind != ERRAND_NONE;
+    return stopping ? errand_is_last(kind) : kind != ERRAND_NONE;
 }
 
 bool errands_are_urgent(const struct errands *all, int64_t now_us)

@@ -58,7 +58,10 @@ bool errands_give(struct errands *all, const struct errand *errand, int64_t now_
 bool errand_can_wait(enum errand_kind kind);
 /* One that waits is not sent; one that is under way comes back. */
 void errands_drop(struct errands *all);
-/* One waits to be sent; at a stop, what the last runs were like and nothing else. */
+/* Also an engine that stops has use for it: what its runs were like, which of them go on, and that
+ * there are events. */
+bool errand_is_last(enum errand_kind kind);
+/* One waits to be sent; at a stop, one of the last. */
 bool errands_wait(const struct errands *all, bool stopping);
 /* It comes before slots that wait to be opened: they may need just this one. */
 bool errands_are_urgent(const struct errands *all, int64_t now_us);

@@ -23,8 +23,10 @@ enum lane_action lane_decide(const struct lane_view *v)
             return LANE_SETTLE;
         if (v->return_places_due)
             return LANE_RETURN_PLACES;
-        if (v->has_leases)
-            return v->has_pages ? LANE_WAIT : LANE_RELEASE;
+        if (v->has_leases && !v->has_pages)
+            return LANE_RELEASE;
+        if (v->has_leases && v->hurries)
+            return LANE_WAIT;
         return v->has_errand ? LANE_ERRAND : LANE_WAIT;
     }
     if (v->workers_broken && v->has_leases && !v->has_pages)
@@ -101,6 +103,7 @@ static struct lane_view look(const struct lane *l)
     bool puts_off = to_read && to_read->target->puts_off;
     return (struct lane_view){
         .stopping = env->shutdown->stopping,
+        .hurries = shutdown_hurries(env->shutdown),
         .workers_idle = waiting == 0 && pool_wants_work(env->pool),
         .workers_broken = is_broken,
         .take_places_due = places_due(env->places, PLACES_TAKE, now),

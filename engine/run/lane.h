@@ -21,6 +21,7 @@ bool lane_is_idle(const struct lane *l);
 
 struct lane_view {                  /* all that the decision rests on */
     bool stopping;
+    bool hurries;                   /* stopping, and by a certain time */
     bool workers_idle;              /* they have nothing to run */
     bool workers_broken;            /* none gets ready: nothing can be run */
     bool renew_due, settle_due;

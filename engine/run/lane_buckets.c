@@ -242,7 +242,7 @@ void lane_bury_zombies(struct lane *l)
 void lane_wind_down(struct lane *l)
 {
     const struct lane_env *env = l->env;
-    bool drops = env->shutdown->stopping && env->health->is_degraded && l->doing != LANE_SETTLE;
+    bool drops = shutdown_hurries(env->shutdown) && env->health->is_degraded && l->doing != LANE_SETTLE;
     int dropped = 0;
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;

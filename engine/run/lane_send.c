@@ -29,13 +29,22 @@ static int place_of_failures(const struct lane *l)
     return l->doing == LANE_ERRAND ? LANE_ACTIONS + (int)l->env->errands->current.kind : (int)l->doing;
 }
 
+/* 0: it has no limit. What an engine that leaves notes beside the leases of its last runs keeps
+ * none of them from being renewed. */
+static int64_t within_ms(struct lane *l)
+{
+    const struct lane_env *env = l->env;
+    int64_t lease_ms = env->settings->lease_us / 1000;
+    const uint8_t *late = lateness(l);
+    if (late)
+        return lease_ms << (*late < LATE_MOST ? *late : LATE_MOST);
+    return env->shutdown->stopping && l->nbuckets ? lease_ms / 3 : 0;
+}
+
 void lane_send(struct lane *l, struct store_call *call)
 {
     l->sent = place_of_failures(l);
-    const uint8_t *late = lateness(l);
-    int64_t ms = 0;
-    if (late)
-        ms = l->env->settings->lease_us / 1000 << (*late < LATE_MOST ? *late : LATE_MOST);
+    int64_t ms = within_ms(l);
     call->within_ms = ms < INT_MAX ? (int)ms : INT_MAX;
     store_begin(l->store, call);
 }

@@ -13,9 +13,9 @@ void notifying_tick(struct notifying *n, const struct plan_env *env, bool is_las
     int64_t now = plan_mono_us(env);
     if (!notifying_owes(n, env))
         return;
-    bool is_due = now >= n->next_us || is_last;
     int64_t emitted = env->totals->events;
-    if (is_due && errands_give(env->fine_errands, &(struct errand){ .kind = ERRAND_NOTIFY }, now)) {
+    bool is_due = now >= n->next_us || (is_last && n->sent < emitted);
+    if (is_due && plan_give_note(env, ERRAND_NOTIFY)) {
         n->sent = emitted;
         n->next_us = now + PAUSE_US;
     }

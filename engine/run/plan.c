@@ -62,29 +62,39 @@ bool plan_give(const struct plan_env *env, struct errand errand)
 
 /* A lane asks for what can wait while it holds no lease. The lanes of full slots hold theirs for as
  * long as a job runs; so it is the fine lane's, or theirs when that one is long at work, too. */
-static void give_note(const struct plan_env *env, enum errand_kind kind, int64_t now_us)
+bool plan_give_note(const struct plan_env *env, enum errand_kind kind)
 {
     enum { LONG_US = 2 * 1000 * 1000 };
+    int64_t now_us = plan_mono_us(env);
     struct errands *fine = env->fine_errands, *full = env->errands;
     bool is_waiting = fine->current.kind == kind && !fine->current.is_under_way;
     if (full->current.kind == kind || (fine->current.kind == kind && !is_waiting))
-        return;
+        return false;
     if (!is_waiting)
-        errands_give(fine, &(struct errand){ .kind = kind }, now_us);
-    else if (fine != full && now_us - fine->current.given_us > LONG_US &&
-             errands_give(full, &(struct errand){ .kind = kind }, now_us))
+        return errands_give(fine, &(struct errand){ .kind = kind }, now_us);
+    bool moves_on = fine != full && now_us - fine->current.given_us > LONG_US &&
+                    errands_give(full, &(struct errand){ .kind = kind }, now_us);
+    if (moves_on)
         errands_drop(fine);
+    return moves_on;
+}
+
+bool plan_note_own_runs(const struct plan_env *env)
+{
+    int64_t now_us = plan_mono_us(env);
+    bool is_of_hour = run_hours_are_due(env->run_hours, now_us);
+    if (!is_of_hour && !long_runs_are_due(env->long_runs, now_us))
+        return false;
+    plan_give_note(env, is_of_hour ? ERRAND_NOTE_RUNS : ERRAND_NOTE_RUNNING);
+    return true;
 }
 
 void plan_note_runs(const struct plan_env *env)
 {
-    int64_t now_us = plan_mono_us(env);
-    if (run_hours_are_due(env->run_hours, now_us))
-        give_note(env, ERRAND_NOTE_RUNS, now_us);
-    else if (long_runs_are_due(env->long_runs, now_us))
-        give_note(env, ERRAND_NOTE_RUNNING, now_us);
-    else if (!env->clocks->virtual_now && measuring_is_due(env->measuring, now_us, env->patient))
-        give_note(env, ERRAND_METRICS, now_us);
+    bool is_due = !plan_note_own_runs(env) && !env->clocks->virtual_now &&
+                  measuring_is_due(env->measuring, plan_mono_us(env), env->patient);
+    if (is_due)
+        plan_give_note(env, ERRAND_METRICS);
 }
 
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind)

@@ -87,8 +87,14 @@ bool plan_add_final_target(const struct plan_env *env, int64_t slot);
 bool plan_give_errand(const struct plan_env *env, enum errand_kind kind);
 bool plan_give(const struct plan_env *env, struct errand errand);
 
+/* One that can wait, to a lane that is free: the fine one, or one of full slots when that is long
+ * at work. True when it was given to one just now. */
+bool plan_give_note(const struct plan_env *env, enum errand_kind kind);
+
 /* In each tick: once a minute what the runs were like is written, and metrics for who wants them;
  * every ten seconds which runs go on for long. */
 void plan_note_runs(const struct plan_env *env);
+/* The same without metrics, which are of all engines. True when one of them is due. */
+bool plan_note_own_runs(const struct plan_env *env);
 
 #endif

@@ -197,7 +197,7 @@ static bool is_worth_waiting(const struct ended *x, struct page_check *c)
 {
     enum target_kind kind = x->bucket->target->kind;
     bool is_later_look = x->env->patient && kind != TARGET_SLOT && kind != TARGET_RESLOT;
-    bool is_short = x->env->shutdown->stopping || x->is_crowded || is_later_look;
+    bool is_short = shutdown_hurries(x->env->shutdown) || x->is_crowded || is_later_look;
     if (!c->locked_since_us)
         c->locked_since_us = x->now_us;
     return x->now_us - c->locked_since_us < (is_short ? LOCKED_SHORT_US : LOCKED_LONG_US);
@@ -399,7 +399,7 @@ static void effect_is_locked(struct ended *x)
 static bool is_hopeless(const struct ended *x, const struct page_check *c)
 {
     const struct lane_env *env = x->env;
-    int64_t most_us = env->shutdown->stopping ? LOCKED_SHORT_US : env->settings->lease_us;
+    int64_t most_us = shutdown_hurries(env->shutdown) ? LOCKED_SHORT_US : env->settings->lease_us;
     bool others_are_written = env->health->settled_us > c->unwritable_since_us;
     return c->unwritable_tries >= UNWRITABLE_TRIES &&
            (others_are_written || x->now_us - c->unwritable_since_us >= most_us);

@@ -16,6 +16,15 @@ struct shutdown {
     struct err err;
 };
 
+/* A time that never comes: what runs ends by its own timeouts. */
+#define SHUTDOWN_IN_ITS_TIME (INT64_MAX / 2)
+
+/* It is to stop by a certain time. One that stops in its time has as much as one that goes on. */
+static inline bool shutdown_hurries(const struct shutdown *s)
+{
+    return s->stopping && s->until_us < SHUTDOWN_IN_ITS_TIME;
+}
+
 void shutdown_begin(struct shutdown *s, int64_t until_us); /* of several times the earliest counts */
 void shutdown_end(struct shutdown *s, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
