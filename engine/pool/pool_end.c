@@ -136,8 +136,7 @@ static void report_claimed(struct pool *pool, struct pool_worker *w, int claimed
 static void log_claimed(const struct pool *pool, const struct pool_worker *w, int runs, const char *how)
 {
     const struct check *first = &w->page->rows.checks[w->index[w->taken]];
-    struct log_about about = { .slot = first->next_check_at, .job = first->job_exec };
-    log_line_about(pool->o.log, LOG_LEVEL_WARN, about,
+    log_line_about(pool->o.log, LOG_LEVEL_WARN, about_job(first->next_check_at, first->job_exec),
                    "job %s: %s with %d checks claimed: they run one by one", first->job_exec,
                    w->timed_out ? "timeout" : how, runs);
 }

@@ -11,6 +11,7 @@
 #include "../base/failpoint.h"
 #include "../base/settings_secret.h"
 #include "../base/utf8.h"
+#include "../rules/about.h"
 #include "../wire/message.h"
 
 enum {
@@ -235,7 +236,7 @@ static struct log_about about_work(const struct pool *pool, const struct pool_wo
     if (!w->page || w->taken >= w->end)
         return (struct log_about){ 0 };
     const struct check *c = &w->page->rows.checks[w->index[w->taken]];
-    return (struct log_about){ .slot = c->next_check_at, .job = c->job_exec };
+    return about_job(c->next_check_at, c->job_exec);
 }
 
 static void pool_worker_logs(struct pool *pool, struct pool_worker *w, const char *body, int n)

@@ -57,16 +57,15 @@ static void log_target_over(struct engine *e, const struct target *t)
         return;
     }
     const char *kind = kinds[t->kind], *which = moment_format(t->slot, slot);
-    struct log_about about = about_slot(t->slot);
     if (t->only_urgent)
         kind = "urgent checks of the late slot";
     if (slot_is_of_pause(t->slot)) {
         kind = "moved on, after the pause of";
         which = paused_name(e, t->slot);
-        about.slot = 0;
     }
-    log_line_about(e->o.log, LOG_LEVEL_INFO, about, "%s %s: %s; %d leases held by others; %lld ms", kind,
-                   which, pass_counts_format(c, counts), t->held_by_others,
+    log_line_about(e->o.log, LOG_LEVEL_INFO, about_slot(t->slot),
+                   "%s %s: %s; %d leases held by others; %lld ms", kind, which,
+                   pass_counts_format(c, counts), t->held_by_others,
                    (long long)(now_us(e) - t->began_us) / 1000);
 }
 

@@ -457,7 +457,7 @@ static void hold_back(const struct lanes *lanes, const struct lane_env *env, int
     int64_t now = now_us(env);
     if (watch->held_slot != slot && !watch->is_broken)
         log_line_about(
-            env->log, LOG_LEVEL_WARN, (struct log_about){ slot, env->settings->jobs[job].name, NULL, NULL },
+            env->log, LOG_LEVEL_WARN, about_job(slot, env->settings->jobs[job].name),
             "job %s: held back for this pass after %d timeouts or crashes in a row; its other checks "
             "are put off, uncounted",
             env->settings->jobs[job].name, watch->troubles);

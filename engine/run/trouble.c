@@ -178,7 +178,7 @@ bool trouble_tell_here(struct trouble *t)
         const struct trouble_here *here = &t->here[i];
         say_why(t, here->name, why, sizeof why);
         log_line_about(
-            t->log, LOG_LEVEL_WARN, (struct log_about){ here->slot, here->name, NULL, NULL },
+            t->log, LOG_LEVEL_WARN, about_job(here->slot, here->name),
             "slot %s has checks of job '%.*s', which %s, and no other engine was seen lately; they wait "
             "for one that has the job, and end %s after they were due",
             moment_format(here->slot, slot), UTF8_SHOWN(here->name), why,
