@@ -74,6 +74,13 @@ void an_engine_says_what_it_is_and_serves(void)
     TEXT_IS("pay, remind", cell(&rows, 0, "jobs"));
     TEXT_IS("1700000100", cell(&rows, 0, "last_slot_at"));
     TEXT_IS("1700000101", cell(&rows, 0, "last_pass_at"));
+    n.last_slot = n.last_pass_us = 0;           /* it has just read its settings again */
+    n.serves = "";
+    IS(0, fixture_call(&n.call));
+    rows = fixture_report("engines", NULL, 0);
+    TEXT_IS("", cell(&rows, 0, "serves"));
+    TEXT_IS("1700000100", cell(&rows, 0, "last_slot_at"));
+    TEXT_IS("1700000101", cell(&rows, 0, "last_pass_at"));
 }
 
 void a_note_counts_for_its_time(void)

@@ -1739,7 +1739,8 @@ SELECT prescient.forget_digest(:listener)::text AS forgotten
 -- name: note_listeners
 -- What an engine has noted before goes. Two that drop old notes at once leave each other's alone.
 -- Another engine has another name, or other settings. Long texts that are as they were are kept as
--- they lie.
+-- they lie. An engine that was in no pass yet, as after it has read its settings again, was in
+-- those of the one before.
 -- in: engine text?, command text?, file text?, listeners text?, jobs text?, counts_s int8,
 -- in: version text, host text?, pid int4, started_us timestamptz?, serves text,
 -- in: last_slot timestamptz?, last_pass_us timestamptz?
@@ -1763,8 +1764,8 @@ noted AS (
            jobs = CASE e.jobs WHEN excluded.jobs THEN e.jobs ELSE excluded.jobs END,
            seen_at = excluded.seen_at, counts_until = excluded.counts_until, version = excluded.version,
            host = excluded.host, pid = excluded.pid, started_at = excluded.started_at,
-           serves = excluded.serves, last_slot_at = excluded.last_slot_at,
-           last_pass_at = excluded.last_pass_at)
+           serves = excluded.serves, last_slot_at = coalesce(excluded.last_slot_at, e.last_slot_at),
+           last_pass_at = coalesce(excluded.last_pass_at, e.last_pass_at))
 SELECT (SELECT count(*) FROM dropped) AS dropped, count(*) AS others
   FROM prescient.engine_seen e
  WHERE (e.engine, e.file) <> (:engine, :file) AND e.counts_until > clock_timestamp()

@@ -488,7 +488,8 @@ VALUES (:engine, :command, :file, :listeners, :jobs, :seen_us, :until_us, :versi
    SET listeners = excluded.listeners, jobs = excluded.jobs, seen_at_us = excluded.seen_at_us,
        counts_until_us = excluded.counts_until_us, version = excluded.version, host = excluded.host,
        pid = excluded.pid, started_at_us = excluded.started_at_us, serves = excluded.serves,
-       last_slot_at = excluded.last_slot_at, last_pass_at_us = excluded.last_pass_at_us
+       last_slot_at = coalesce(excluded.last_slot_at, last_slot_at),
+       last_pass_at_us = coalesce(excluded.last_pass_at_us, last_pass_at_us)
 
 -- name: other_engines
 -- How many notes stand for engines of another name, or with other settings.
