@@ -110,6 +110,45 @@ what_is_sought_long() {
         "[(True, 'pending')]"
 }
 
+# 30,000 that have failed, three of them in another way: the newest, one in the middle, the oldest.
+failures() {
+    local note="CASE WHEN n IN (1, 15000, 30000) THEN 'order ' || n || ': out of stock'
+                     ELSE 'order ' || n || ': timed out' END"
+    if [ "$STORE_NAME" = postgresql ]; then
+        q "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at,
+                entity_name, entity_key, job_exec, outcome, check_count, failure_count, run_count,
+                total_run_us, note)
+            SELECT now() - n * interval '1 us', now() - n * interval '1 us', now(), now(), 'sought', n,
+                   'look', 'failed', 0, 1, 1, 0, $note FROM generate_series(1, 30000) n" >/dev/null
+    else
+        q "INSERT INTO prescient_future_job_history (check_id, ended_at_us, entity_name, entity_key, job_exec,
+                outcome, check_count, failure_count, run_count, slot_at, first_check_at, total_run_us,
+                archived_at_us, note)
+            WITH RECURSIVE s (n) AS (SELECT 30000 UNION ALL SELECT n - 1 FROM s WHERE n > 1)
+            SELECT n, t - n, 'sought', n, 'look', 'failed', 0, 1, 1, 0, 0, 0, t - n, $note
+              FROM s, (SELECT unixepoch() * 1000000 AS t)" >/dev/null
+    fi
+}
+# Those of one error are looked for among 20,000 a question, whatever its limit, and it is said how
+# far: on PostgreSQL perhaps not so many, as there is a time for it.
+of_one_error() {
+    local s=$STORE_NAME of='history?entity=sought&error=order+%23:+out+of+stock' n
+    failures
+    is "$s: those of one error are found" "$(list "$of&limit=100" key | xargs)" "1 15000 30000"
+    n=$(cut -d ' ' -f 1 pages)
+    [ "$s" = postgresql ] || is "$s: 20,000 are looked at at once" "$n" 2
+    at_most "$s: in few questions" "$n" 30
+    is "$s: each but the last says how far it has looked" "$(cat pages)" "$n pages, $((n - 1)) cut"
+    is "$s: a page that is full is no shorter" "$(asks "$of&limit=1"; json 'len(j["items"]),
+        j["next"] is not None, "scanned_to" in j' <body)" "200(1, True, False)"
+    is "$s: and all pages have each once" "$(list "$of&limit=1" key | xargs)" "1 15000 30000"
+    is "$s: beside other words" "$(list "$of&key=15000&job=look&outcome=failed&from=-1h" key)" 15000
+    is "$s: with payloads, too" "$(list "$of&key=30000&payload=1" key payload)" "30000 None"
+    is "$s: another error has none" "$(list 'history?key=7&entity=sought&error=out+of+stock' key)" ""
+    is "$s: without a note it is how it ended" "$(list 'runs?error=again&entity=orders' key job outcome)" \
+        "y look again"
+}
+
 # A check that stays is seen once, whatever else is filed, ended and moved meanwhile.
 beside_writers() {
     local s=$STORE_NAME
@@ -215,6 +254,7 @@ lists() {
     what_belongs_together
     as_a_reader
     what_is_sought_long
+    of_one_error
     beside_writers
     what_is_refused
     ends lists.$STORE_NAME

@@ -6,7 +6,7 @@
 #include "../view/item.h"
 #include "cursor.h"
 #include "route.h"
-#include "struck.h"
+#include "search.h"
 
 /* ---- the lists ---- */
 
@@ -74,10 +74,10 @@ static bool has_limit(const struct list *list)
     return p->source == PARAMETER_MOST;
 }
 
-/* Its query may have `error`: no index leads to it, and its rows are looked through here. */
+/* Its query may have `error`: no index leads to it, and its rows are looked through. */
 static bool has_errors(const struct list *list)
 {
-    return !strcmp(list->report, "history");
+    return !strcmp(list->report, "history") || !strcmp(list->report, "runs");
 }
 
 /* The names that may stand in the query of a list. */
@@ -134,34 +134,18 @@ static json_t *page_object(struct arena *arena, const struct list *list, struct 
     return object;
 }
 
-/* Only those whose error is `error`, with ids struck out. ERR_NOMEM, or 0. */
-static int keep_those_of(struct asking *a, const char *error, struct store_rows *rows)
-{
-    int kept = 0;
-    size_t columns = (size_t)rows->columns;
-    for (int i = 0; i < rows->rows; i++) {
-        const char *is = struck_error(a->desk->arena, rows_value(rows, i, "note"),
-                                      rows_value(rows, i, "guard"), rows_value(rows, i, "outcome"));
-        if (!is)
-            return err_set(&a->err, ERR_NOMEM, "out of memory");
-        if (!strcmp(is, error))
-            memmove(rows->cells + (size_t)kept++ * columns, rows->cells + (size_t)i * columns,
-                    columns * sizeof *rows->cells);
-    }
-    rows->rows = kept;
-    return 0;
-}
-
 static int read_list(struct asking *a, const struct list *list, struct lists_page *out)
 {
     const char *error = has_errors(list) ? query_value(&a->query, "error") : NULL;
+    if (error)
+        return search_error(&(struct search){ a, list->report, list->parameters, error }, out);
     int rc = parameters_run(a, list->report, list->parameters, &out->rows);
     if (rc < 0)
         return rc;
     out->place = take_end(a->desk->arena, list, &out->rows, &out->scanned_to);
     if (!out->place)
         out->place = place_of_last(a, list, &out->rows);
-    return error ? keep_those_of(a, error, &out->rows) : 0;
+    return 0;
 }
 
 int lists_read(struct asking *a, const char *path, struct lists_page *out)

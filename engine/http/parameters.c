@@ -161,8 +161,8 @@ static int read_one(struct asking *a, const struct parameter *p, const char **ou
     case PARAMETER_AFTER: *out = a->after; return 0;
     case PARAMETER_BARE: return read_bare(a, p, out);
     case PARAMETER_MOST: return number(a, a->limit + 1, out);
-    case PARAMETER_LOOKS: return number(a, PARAMETERS_LOOKS, out);
-    case PARAMETER_LOOK_MS: return number(a, PARAMETERS_LOOK_MS, out);
+    case PARAMETER_LOOKS: return number(a, a->looks ? a->looks : PARAMETERS_LOOKS, out);
+    case PARAMETER_LOOK_MS: return number(a, a->look_ms ? a->look_ms : PARAMETERS_LOOK_MS, out);
     case PARAMETER_COUNTED: return counted(a, out);
     }
     return 0;
@@ -193,7 +193,7 @@ int parameters_run_with(struct asking *a, const char *report, const char *const 
     call.name = report;
     call.params = params;
     call.nparams = n;
-    call.arena = a->desk->arena;
+    call.arena = a->arena ? a->arena : a->desk->arena;
     call.role = a->db_role;
     int rc = store_do(a->desk->store, &call.call);
     a->err = call.call.err;

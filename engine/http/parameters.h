@@ -56,6 +56,9 @@ struct asking {
     int64_t now;                    /* the store's, in seconds; 0: nobody has needed it yet */
     const char *hours_from;         /* in seconds; NULL: nobody has needed it yet */
     bool hours_are_cut;             /* earlier ones were asked for, too */
+    /* fewer rows, and a shorter time, than the bounds above; 0: those */
+    int64_t looks, look_ms;
+    struct arena *arena;            /* where rows live; NULL: in that of the desk */
     const char *db_role;            /* that has the rights to what is asked; NULL: that of the backend */
     struct err err;
 };
