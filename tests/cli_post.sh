@@ -161,6 +161,59 @@ arrays() {
     ends arrays.$s
 }
 
+# sends SERVER: the array, in the background; its answer is in SERVER.body, its status in
+# sent.SERVER.out
+sends() {
+    start "sent.$1" curl -s --max-time $((50 * PATIENCE)) --unix-socket "$1.sock" -o "$1.body" \
+        -w '%{http_code}' -H 'Content-Type: application/json' \
+        --data-binary @array http://localhost/v1/checks
+}
+# Sessions that wait for a lock, and those of them that began after the moment.
+waiting_for_locks() {
+    q "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+          AND xact_start > '$1'"
+}
+both_wait() { [ "$(waiting_for_locks "$1")" = 2 ]; }
+# One and the same array, sent to two servers at once, is filed once, and both have the same answer.
+# On PostgreSQL also where each has waited for a lock for so long that it had to begin anew.
+beside_another() {
+    local s=$STORE_NAME seen i
+    a_clean_store
+    settings "$LOOKS"
+    serve left.$s --set lock_timeout=2s
+    serve right.$s --set lock_timeout=2s
+    python3 -c 'import json; print(json.dumps([{"job": "look", "in": "3h", "uniqid": f"u{i}"}
+        for i in range(200)]))' >array
+    if [ "$s" = postgresql ]; then
+        mkfifo held
+        start holder psql -qX "$PRESCIENT_STORE" -f held
+        exec {HELD}>held
+        echo "BEGIN; INSERT INTO prescient.request (uniqid, content, kept_until) VALUES ('u7', '', now());" \
+            >&$HELD
+        wait_until 20 is_held || fail "$s: somebody holds what both need"
+    fi
+    for i in left right; do sends $i.$s; done
+    if [ "$s" = postgresql ]; then
+        ok "$s: two servers wait for the same" wait_until 20 both_wait epoch
+        seen=$(q "SELECT max(xact_start) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+        ok "$s: and have begun anew" wait_until 20 both_wait "$seen"
+        echo 'ROLLBACK;' >&$HELD
+        exec {HELD}>&-
+        join holder
+    fi
+    for i in left right; do join sent.$i.$s; done
+    is "$s: an array that two servers got at once is answered by both" \
+        "$(cat sent.left.$s.out sent.right.$s.out)" 200200
+    is "$s: with the same answer" "$(cmp left.$s.body right.$s.body && echo same)" same
+    is "$s: and once" "$(pending)" 200
+    ends left.$s
+    ends right.$s
+}
+is_held() {
+    [ "$(q "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+             AND state = 'idle in transaction'")" = 1 ]
+}
+
 # Two servers, whose processes are killed again and again; clients repeat what was not answered.
 killed() {
     local s=$STORE_NAME i
@@ -182,5 +235,5 @@ killed() {
     ends two.$s
 }
 
-on_this_store() { at_once files repeats looks_at_its_own refuses arrays killed; }
+on_this_store() { at_once files repeats looks_at_its_own refuses arrays killed; beside_another; }
 on_each_store on_this_store

@@ -130,10 +130,9 @@ static int post_in_steps(struct pg_store *pg, const struct post_item *items, int
     return rc;
 }
 
-int pg_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
-                struct post_result *results, struct err *err)
+static int post_once(struct pg_store *pg, const struct post_item *items, int n,
+                     const struct post_terms *terms, struct post_result *results, struct err *err)
 {
-    struct pg_store *pg = pg_store(st);
     if (!pg_side(pg, err))
         return err->code;
     if (terms->all || pg->pooled || pg->unprepared)
@@ -141,5 +140,26 @@ int pg_post(struct store *st, const struct post_item *items, int n, const struct
     int rc = file_all(pg, items, n, terms->keep_s, true, results, err);
     if (rc == ERR_LOST)
         pg_side_close(pg);
+    return rc;
+}
+
+/* Nothing of it was filed, and the transaction that was in the way may be over. */
+static bool may_go_well(const struct err *err, const struct post_terms *terms)
+{
+    return (terms->all && err->code == ERR_BUSY) || err->reason == ERR_REASON_COLLIDED;
+}
+
+/* Two arrays that have something in common, of two servers, wait for each other: all take their
+ * locks in one order, but no lock is waited for longer than lock_timeout, and a thousand checks may
+ * take longer than that. Whoever gives up holds nothing, so that the other one goes on. Of checks
+ * that stand each for itself, the caller tries others first. */
+int pg_post(struct store *st, const struct post_item *items, int n, const struct post_terms *terms,
+            struct post_result *results, struct err *err)
+{
+    enum { TRIES = 8 };
+    struct pg_store *pg = pg_store(st);
+    int rc = post_once(pg, items, n, terms, results, err);
+    for (int tried = 1; tried < TRIES && rc < 0 && may_go_well(err, terms); tried++)
+        rc = post_once(pg, items, n, terms, results, err);
     return rc;
 }
