@@ -150,6 +150,44 @@ many() {
     is "$s: and all are cancelled" "$(waits true)" 0
 }
 
+# ended KEY OUTCOME [ENTITY]: an end in the history, each newer than the one before
+ended() {
+    AT=$((AT + 1))
+    if [ "$STORE_NAME" = postgresql ]; then
+        q "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, entity_name,
+               entity_key, job_exec, outcome, check_count, failure_count, run_count, total_run_us)
+           SELECT t, t, t, t, '${3:-sorted}', '$1', 'look', '$2', 0, 0, 1, 0
+             FROM (SELECT now() - interval '1 hour' + $AT * interval '1 s' AS t) w" >/dev/null
+    else
+        q "INSERT INTO prescient_future_job_history (check_id, ended_at_us, archived_at_us, entity_name,
+               entity_key, job_exec, outcome, check_count, failure_count, run_count, slot_at, first_check_at,
+               total_run_us)
+           SELECT 1, t, t, '${3:-sorted}', '$1', 'look', '$2', 0, 0, 1, 0, 0, 0
+             FROM (SELECT (unixepoch() - 3600 + $AT) * 1000000 AS t)" >/dev/null
+    fi
+}
+# What matches is what is filed again: no other end, no delivery, and each check once.
+what_can_be_retried() {
+    local s=$STORE_NAME AT=0 outcome select='"select": {"job": "look", "from": "-2h"}'
+    for outcome in done resolved past beyond_horizon max_checks deferred_out failed timeout crashed \
+        bad_answer unknown_job failed; do
+        ended $outcome $outcome
+    done
+    ended hook/1 failed prescient.event
+    is "$s: what retry files again is counted" "$(change retry "{$select, \"dry_run\": true}"
+        said matched next)" "200(5, None)"
+    is "$s: by its ends, too" "$(change retry '{"select": {"job": "look", "outcome": "failed"}, "dry_run": true}'
+        said matched)" "200(1,)"
+    is "$s: the list has those" "$(get 'http://localhost/v1/history?job=look&outcome=retryable'
+        json 'sorted(set(i["key"] for i in j["items"]))' <body)" \
+        "200['bad_answer', 'crashed', 'failed', 'timeout', 'unknown_job']"
+    is "$s: all of it is filed" "$(change retry "{$select}"; said matched changed kept)" "200(5, 5, 0)"
+    is "$s: each check once" "$(waits "entity_name = 'sorted'")" 5
+    refused retry '{"select": {"outcome": "past"}}' 422 "['/select/outcome']"
+    refused retry '{"select": {"outcome": "amiss"}}' 422 "['/select/outcome']"
+    change cancel '{"select": {"entity": "sorted"}}' >/dev/null
+}
+
 pauses_and_schedules() {
     local s=$STORE_NAME
     is "$s: a job is paused" "$(change pause '{"job": "look", "reason": "the shop moves"}'
@@ -304,6 +342,7 @@ changes() {
     pauses_and_schedules
     what_is_refused
     deliveries
+    what_can_be_retried
     rights
     tokens
     ends change.$STORE_NAME

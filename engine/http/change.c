@@ -7,6 +7,9 @@
 #include <time.h>
 
 #include "../base/moment.h"
+#include "../base/utf8.h"
+#include "../rules/field.h"
+#include "../rules/outcome.h"
 #include "../store/store_slot.h"
 #include "../view/item.h"
 #include "../view/rows.h"
@@ -164,12 +167,59 @@ static const char *place_behind(const struct changing *c)
     return place ? cursor_write(a, c->path, place) : NULL;
 }
 
-/* Of what has ended in no good way, if nothing else is asked for. */
-static void select_failed(struct changing *c)
+/* Of what retry files again, if nothing else is asked for. False: it is refused, as it files no
+ * other again. */
+static bool select_failed(struct changing *c)
 {
     struct query *q = &c->asking.query;
-    if (c->asked.kind == CHANGE_RETRY && !query_value(q, "outcome"))
-        q->values[q->n++] = (struct query_value){ "outcome", "amiss" };
+    const char *outcome = query_value(q, "outcome");
+    if (c->asked.kind == CHANGE_RETRY && !outcome) {
+        outcome = "retryable";
+        q->values[q->n++] = (struct query_value){ "outcome", outcome };
+    }
+    if (c->asked.kind != CHANGE_RETRY || !strcmp(outcome, "retryable"))
+        return true;
+    for (int o = 0; o < OUTCOME_COUNT; o++)
+        if (outcome_is_problem((enum outcome)o) && !strcmp(outcome_name((enum outcome)o), outcome))
+            return true;
+    const char *detail = arena_printf(c->desk->arena, "outcome: found '%.*s', expected failed, timeout, crashed, "
+                                      "bad_answer or unknown_job: retry files nothing else again",
+                                      UTF8_SHOWN(outcome));
+    refuse_member(c, "/select/outcome", detail ? detail : "outcome: retry files nothing like this again");
+    return false;
+}
+
+static bool is_same_check(const struct store_rows *rows, int one, int other)
+{
+    static const char *const names[] = { "entity_key", "entity_name", "job_exec" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(rows_value(rows, one, names[i]), rows_value(rows, other, names[i])) != 0)
+            return false;
+    return true;
+}
+
+/* Deliveries and digests are not changed here. Of a check that has ended several times, the newest
+ * end comes first, and is the one that counts. */
+static bool is_to_be_changed(const struct changing *c, const struct store_rows *rows, int row, int kept)
+{
+    if (field_is_of_engines(rows_value(rows, row, "entity_name")))
+        return false;
+    for (int i = 0; i < kept && c->asked.kind == CHANGE_RETRY; i++)
+        if (is_same_check(rows, i, row))
+            return false;
+    return true;
+}
+
+/* So that as many match as there are to be changed. */
+static void leave_out_others(const struct changing *c, struct store_rows *rows)
+{
+    size_t columns = (size_t)rows->columns;
+    int kept = 0;
+    for (int i = 0; i < rows->rows; i++)
+        if (is_to_be_changed(c, rows, i, kept))
+            memmove(rows->cells + (size_t)kept++ * columns, rows->cells + (size_t)i * columns,
+                    columns * sizeof *rows->cells);
+    rows->rows = kept;
 }
 
 /* False: it is refused. */
@@ -189,10 +239,13 @@ static bool find(struct changing *c)
     c->asking.db_role = "prescient_reader";
     c->asking.limit = c->asked.limit;
     c->asking.query = c->asked.select;
-    select_failed(c);
+    if (!select_failed(c))
+        return false;
     rc = lists_read(&c->asking, c->asked.kind == CHANGE_RETRY ? "/v1/history" : "/v1/checks", &c->page);
     if (rc < 0)
         refuse_select(c);
+    else
+        leave_out_others(c, &c->page.rows);
     return rc == 0;
 }
 

@@ -20,7 +20,7 @@ static const char *const states[] = { "waiting", "due", "held_back", "retrying",
 static const char *const parts[] = { "job", "tenant", NULL };
 static const char *const endings[] = {
     "done",           "resolved",   "failed",       "timeout",     "crashed", "bad_answer", "past",
-    "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "skipped", "amiss",      NULL,
+    "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "skipped", "amiss",      "retryable", NULL,
 };
 
 static const char *const changes[] = {

@@ -1628,7 +1628,9 @@ SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_co
 (:entity IS NULL OR entity_name = :entity) AND (:key IS NULL OR entity_key = :key)
        AND (:job IS NULL OR job_exec = :job) AND (:tenant IS NULL OR tenant = :tenant)
        AND (:outcome IS NULL OR outcome = :outcome
-            OR (:outcome = 'amiss' AND outcome NOT IN ('done', 'resolved')))
+            OR (:outcome = 'amiss' AND outcome NOT IN ('done', 'resolved'))
+            OR (:outcome = 'retryable' AND outcome IN {outcomes_of_trouble}
+                AND entity_name NOT IN ('prescient.event', 'prescient.digest')))
 
 -- part: looked_at_most
 -- A thousand rows take about a millisecond.

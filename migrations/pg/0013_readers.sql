@@ -453,6 +453,9 @@ DECLARE
         || CASE WHEN job IS NULL THEN '' ELSE ' AND r.job_exec = $5' END
         || CASE WHEN ending IS NULL THEN ''
                 WHEN ending = 'amiss' THEN ' AND r.outcome <> ALL (''{done,resolved}'')'
+                WHEN ending = 'retryable'
+                THEN ' AND r.outcome = ANY (''{failed,timeout,crashed,bad_answer,unknown_job}'')'
+                     ' AND r.entity_name <> ALL (''{prescient.event,prescient.digest}'')'
                 ELSE ' AND r.outcome = $6' END
         || CASE WHEN since IS NULL THEN '' ELSE format(' AND r.%I >= $7', told) END
         || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END

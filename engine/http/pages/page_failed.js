@@ -33,9 +33,12 @@ const COLUMNS = [
 
 const RETRIED = ["entity", "key", "job", "tenant"];     // of the filters, for what waits
 
+// Of the outcomes: what is filed again.
+const RETRYABLE = ["failed", "timeout", "crashed", "bad_answer", "unknown_job"];
+
 /** Deliveries have failed, too, and are sent again by another button. */
 function retryButton(group, query) {
-    if (group.samples[0].entity.startsWith("prescient."))
+    if (group.samples[0].entity.startsWith("prescient.") || !RETRYABLE.includes(group.outcome))
         return "";
     const select = { ...query, job: group.job, outcome: group.outcome, error: group.error };
     return button("Retry", `Retry ${group.job}: ${group.outcome}, ${group.error}`,
