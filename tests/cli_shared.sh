@@ -64,6 +64,26 @@ while_checks_come() {
     change cancel '{"select": {"entity": "orders"}}' >/dev/null
 }
 
+# Seventy readers of one large answer, who do not read it: it is there once.
+in_memory() {
+    local s=$STORE_NAME before
+    [ -z "${SANITIZE:-}" ] || return 0
+    { echo entity_name,entity_key,job_exec,check_at
+        seq 1 1000 | sed "s/.*/large,&-$(printf 'x%.0s' {1..240}),look,2099-03-01T13:15:00Z/"; } >rows.csv
+    "$P" --quiet enqueue --from rows.csv >/dev/null
+    is "$s: a large answer" "$(get -H 'Cache-Control: max-age=30' \
+        'http://localhost/v1/checks?entity=large&limit=1000')" 200
+    before=$(kib)
+    start readers.$s python3 "$ROOT/tests/http_ask.py" "$SOCK" do_not_read
+    wait_until 60 grep -q asked readers.$s.out || fail "$s: seventy have asked"
+    at_most "$s: of $(($(wc -c <body) / 1024)) KiB takes less for seventy readers than for ten (KiB)" \
+        $(($(kib) - before)) $(($(wc -c <body) * 10 / 1024))
+    kill "$(pid_of readers.$s)"
+    join readers.$s
+    change cancel '{"select": {"entity": "large"}}' >/dev/null
+}
+kib() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$(pid_of shared)/status"; }
+
 # n, n1, n2: how many more there are than before
 number() { local n=$(($(json 'len(j["items"])' <body) - BEFORE)); echo "n${n/#0/}"; }
 # Readers of another role, and payloads, have answers of their own.
@@ -155,6 +175,7 @@ shared() {
     serve shared
     what_is_kept
     while_checks_come
+    in_memory
     under_way
     one_for_all
     of_equal_rights

@@ -127,6 +127,19 @@ def case_held_open(address):
     print(Answers(s).next()[0], "the oldest is closed" if held[0].recv(1) == b"" else "")
 
 
+def case_do_not_read(address):
+    """Seventy that ask for a large answer, which others have got, and read its first byte alone."""
+    held = []
+    for _ in range(70):
+        s = connect(address)
+        s.sendall(b"GET /v1/checks?entity=large&limit=1000 HTTP/1.1\r\nHost: localhost\r\n"
+                  b"Cache-Control: max-age=30\r\n\r\n")
+        s.recv(1)
+        held.append(s)
+    print("asked", flush=True)
+    time.sleep(WAIT_S)
+
+
 def case_gone(address):
     """Clients that go away in the middle of everything."""
     for i in range(300):

@@ -31,9 +31,11 @@ static const struct sharing_question *asked(uint32_t route, uint32_t role, const
 static void keep(const struct sharing_question *q, const char *body, int64_t at_us)
 {
     char etag[SHARING_ETAG];
-    const struct answer answer = { .status = 200, .body = body, .body_len = (uint32_t)strlen(body) };
-    sharing_etag(body, answer.body_len, etag);
-    sharing_keep(sharing, q, &answer, etag, at_us);
+    struct shared_body *own = shared_body_new(body, strlen(body));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(own);
+    sharing_etag(body, strlen(body), etag);
+    sharing_keep(sharing, q, &(struct answer){ .status = 200, .shared = own }, etag, at_us);
+    shared_body_drop(own);
 }
 
 /* Its body, or "none". */
@@ -43,7 +45,7 @@ static const char *found(const struct sharing_question *q, int64_t since_us)
     const struct shared_answer *a = sharing_find(sharing, q, since_us);
     if (!a)
         return "none";
-    snprintf(out, sizeof out, "%.*s", (int)a->body_len, a->body);
+    snprintf(out, sizeof out, "%.*s", (int)a->body->len, a->body->data);
     return out;
 }
 
@@ -64,6 +66,11 @@ static void payloads_are_asked_for_by_each(void)
     CU_ASSERT(sharing_may(""));
     CU_ASSERT(sharing_may("job=look&from=2026-03-01T13%3A15%3A00Z"));
     CU_ASSERT(!sharing_may("job=look&payload=1"));
+    CU_ASSERT(!sharing_may("%70ayload=1"));
+    CU_ASSERT(!sharing_may("job=look&p%61yl%6Fad&limit=2"));
+    CU_ASSERT(!sharing_may("&&payload"));
+    CU_ASSERT(sharing_may("entity=payload"));
+    CU_ASSERT(sharing_may("payloads=1&pay=1&%zz&%7"));
 }
 
 static void the_same_question_of_the_same_role_has_one_answer(void)

@@ -331,7 +331,8 @@ static bool answer_kept(struct backends *b, struct connection *c)
     if (!kept)
         return false;
     answer_tagged(c, &(struct answer){ .status = HTTP_STATUS_OK, .content = kept->content,
-                                       .body = kept->body, .body_len = kept->body_len },
+                                       .body = kept->body->data, .body_len = (uint32_t)kept->body->len,
+                                       .shared = kept->body },
                   kept->etag, now_us(b) - kept->asked_us);
     return true;
 }
@@ -562,14 +563,18 @@ static void answer_shared(struct backend_process *p, struct connection *c, const
     char etag[SHARING_ETAG];
     struct backends *b = p->all;
     struct sharing_question q = question_of(c);
+    struct answer same = *answer;
     sharing_etag(answer->body, answer->body_len, etag);
-    if (c->shares_since_us && c->changes == b->changes)
-        sharing_keep(&b->sharing, &q, answer, etag, p->asked_us);
+    if (c->shares_since_us)         /* else nobody gets it beside this one */
+        same.shared = shared_body_new(answer->body, answer->body_len);
+    if (same.shared && c->changes == b->changes)
+        sharing_keep(&b->sharing, &q, &same, etag, p->asked_us);
     for (struct connection *next; c; c = next) {
         next = take_sharer(c);
-        answer_tagged(c, answer, etag, now_us(b) - p->asked_us);
+        answer_tagged(c, &same, etag, now_us(b) - p->asked_us);
         connection_turn(c, false, false);
     }
+    shared_body_drop(same.shared);
 }
 
 static void answer_all(struct backend_process *p, struct connection *c, const struct answer *answer)

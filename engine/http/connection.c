@@ -159,7 +159,9 @@ static bool add_whole(struct connection *c, const struct answer *answer, const c
     c->closes = r->state != REQUEST_COMPLETE || !r->keeps_alive || c->host->is_ending;
     bool is_bare = (has_head && r->method == HTTP_HEAD) || answer->status == HTTP_STATUS_NOT_MODIFIED;
     bool fits = add_head(c, answer, headers);
-    if (fits && !is_bare)
+    if (fits && !is_bare && answer->shared)
+        outgoing_share(&c->out, answer->shared);
+    else if (fits && !is_bare)
         fits = bytes_add(&c->out.bytes, answer->body, answer->body_len);
     return fits;
 }

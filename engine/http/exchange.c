@@ -113,6 +113,7 @@ bool exchange_next_question(struct exchange *message, struct question *q)
 bool exchange_next_answer(struct exchange *message, struct answer *a)
 {
     uint32_t len;
+    a->shared = NULL;
     return take(message, &a->status, sizeof a->status) && take(message, &a->content, sizeof a->content) &&
            take(message, &a->retry_after_s, sizeof a->retry_after_s) &&
            take_bytes(message, &a->body, &a->body_len) && take(message, &a->wait_ms, sizeof a->wait_ms) &&

@@ -16,6 +16,8 @@ enum {
     EXCHANGE_BYTES_MAX = 72 * 1024 * 1024,
 };
 
+struct shared_body;
+
 struct question {
     uint32_t route;                 /* its index in route_table */
     const char *query;              /* as sent */
@@ -47,6 +49,9 @@ struct answer {
     /* There is nothing to tell yet: it may be asked again until so long after it came; 0: this is
      * the answer. Of CONTENT_FEED: when it is asked again. */
     uint32_t wait_ms;
+    /* The same bytes, which others get, too; NULL: they are copied. It does not go between the
+     * processes. */
+    struct shared_body *shared;
     const char *at;                 /* of CONTENT_FEED: the event behind which it goes on; else NULL */
 };
 

@@ -4,16 +4,21 @@
 
 #include <stdbool.h>
 #include "../base/bytes.h"
+#include "shared_body.h"
 
 struct outgoing {
     struct bytes bytes;             /* to be written: whoever has more adds it here */
-    size_t sent;                    /* of them; they are taken away all at once */
+    struct shared_body *body;       /* behind all of them, and then nothing is added; NULL: none */
+    size_t sent;                    /* of both; they are taken away all at once */
 };
 
 static inline bool outgoing_is_empty(const struct outgoing *o)
 {
-    return !o->bytes.len;
+    return !o->bytes.len && !o->body;
 }
+
+/* Shares it, as the last of what is to be written. */
+void outgoing_share(struct outgoing *o, struct shared_body *body);
 
 enum outgoing_rc { OUTGOING_GONE = -1, OUTGOING_LATER, OUTGOING_DONE };
 

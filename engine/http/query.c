@@ -113,6 +113,27 @@ int query_read(struct query *q, const char *text, const char *const *known, stru
     return rc;
 }
 
+/* The name of a pair, which ends before `end`. */
+static bool is_named(const char *pair, const char *end, const char *name)
+{
+    while (pair < end && *pair != '=') {
+        int byte = next_byte(&pair);
+        if (!byte || byte != (unsigned char)*name++)
+            return false;
+    }
+    return !*name;
+}
+
+bool query_names(const char *text, const char *name)
+{
+    for (const char *end; *text; text = *end ? end + 1 : end) {
+        end = text + strcspn(text, "&");
+        if (is_named(text, end, name))
+            return true;
+    }
+    return false;
+}
+
 const char *query_value(const struct query *q, const char *name)
 {
     for (int i = 0; i < q->n; i++)

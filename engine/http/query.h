@@ -3,6 +3,8 @@
 #ifndef PRESCIENT_HTTP_QUERY_H
 #define PRESCIENT_HTTP_QUERY_H
 
+#include <stdbool.h>
+
 #include "../base/arena.h"
 #include "../base/err.h"
 
@@ -20,6 +22,10 @@ struct query {
  * name that is not known or stands twice, and for what cannot be decoded. */
 int query_read(struct query *q, const char *text, const char *const *known, struct arena *a,
                struct err *err);
+
+/* Whether a name stands in the text, also one that is written with escapes. A text that cannot be
+ * decoded has perhaps none of its names. */
+bool query_names(const char *text, const char *name);
 
 /* NULL: it is not there. One that is there without a value is "". */
 const char *query_value(const struct query *q, const char *name);

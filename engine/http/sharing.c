@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "../base/fingerprint.h"
+#include "query.h"
 
 /* ---- what a reader says ---- */
 
@@ -28,10 +29,9 @@ int sharing_max_age_s(const char *cache_control)
     return -1;
 }
 
-/* Who writes it with escapes is of the same role as whoever gets that answer, too. */
 bool sharing_may(const char *query)
 {
-    return !strstr(query, "payload");
+    return !query_names(query, "payload");
 }
 
 /* ---- what is kept ---- */
@@ -40,9 +40,9 @@ static void drop(struct sharing *s, struct shared_answer *a)
 {
     if (!a->query)
         return;
-    s->bytes -= a->body_len;
+    s->bytes -= a->body->len;
     free(a->query);
-    free(a->body);
+    shared_body_drop(a->body);
     *a = (struct shared_answer){ .query = NULL };
 }
 
@@ -86,25 +86,19 @@ static struct shared_answer *oldest(struct sharing *s)
 void sharing_keep(struct sharing *s, const struct sharing_question *q, const struct answer *answer,
                   const char *etag, int64_t asked_us)
 {
-    if (answer->body_len > SHARING_ONE)
+    if (answer->shared->len > SHARING_ONE)
         return;
     drop(s, place_for(s, q));
-    while (s->bytes + answer->body_len > SHARING_BYTES)
+    while (s->bytes + answer->shared->len > SHARING_BYTES)
         drop(s, oldest(s));
-    struct shared_answer *a = place_for(s, q);
-    *a = (struct shared_answer){
-        .route = q->route, .role = q->role, .query = strdup(q->query), .body = malloc(answer->body_len + 1),
-        .body_len = answer->body_len, .content = answer->content, .asked_us = asked_us,
-    };
-    s->bytes += a->body_len;
-    if (!a->query || !a->body) {
-        s->bytes -= a->body_len;
-        free(a->query);
-        free(a->body);
-        *a = (struct shared_answer){ .query = NULL };
+    char *query = strdup(q->query);
+    if (!query)
         return;
-    }
-    memcpy(a->body, answer->body, answer->body_len);
+    struct shared_answer *a = place_for(s, q);
+    *a = (struct shared_answer){ .route = q->route, .role = q->role, .query = query,
+                                 .body = shared_body_share(answer->shared), .content = answer->content,
+                                 .asked_us = asked_us };
+    s->bytes += a->body->len;
     snprintf(a->etag, sizeof a->etag, "%s", etag);
 }
 

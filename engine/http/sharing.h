@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "exchange.h"
+#include "shared_body.h"
 
 enum {
     SHARING_ANSWERS = 128,                      /* that are kept */
@@ -25,8 +26,8 @@ struct sharing_question {
 
 struct shared_answer {
     uint32_t route, role;
-    char *query, *body;                         /* NULL: this place is free */
-    uint32_t body_len;
+    char *query;                                /* NULL: this place is free */
+    struct shared_body *body;
     uint16_t content;
     int64_t asked_us;                           /* when its question went to the store */
     char etag[SHARING_ETAG];
@@ -40,13 +41,15 @@ struct sharing {
 /* How old an answer may be, by the header, in seconds, at most SHARING_MAX_S; 0: as new as can be.
  * -1: the reader does not say, or there is no header. */
 int sharing_max_age_s(const char *cache_control);
-/* Payloads are for some readers only, and are asked for anew by each. */
+/* Payloads are for some readers only, and are asked for anew by each, in whatever way the query
+ * spells that. */
 bool sharing_may(const char *query);
 
 /* One that was asked for at `since_us` or later. NULL: there is none. */
 const struct shared_answer *sharing_find(const struct sharing *s, const struct sharing_question *q,
                                          int64_t since_us);
-/* Keeps a copy in the place of an older one; no memory for it: it is not kept. */
+/* Keeps an answer whose body is shared, in the place of an older one; no memory for it: it is not
+ * kept. */
 void sharing_keep(struct sharing *s, const struct sharing_question *q, const struct answer *answer,
                   const char *etag, int64_t asked_us);
 /* Something was changed: all are old. */
