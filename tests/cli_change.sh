@@ -140,7 +140,16 @@ many() {
     first=$(json 'j["next"]' <body)
     is "$s: page by page" "$(change reschedule "{\"select\": {\"entity\": \"bulk\"}, \"in\": \"30h\",
         \"after\": \"$first\"}"; said matched)" "200(1000,)"
+    refused reschedule '{"select": {"entity": "bulk"}, "in": "31h", "after": "'"$first"'"}' 422 "['/in']"
+    refused reschedule '{"select": {"entity": "bulk"}, "check_at": "2099-03-01", "after": "'"$first"'"}' 422 \
+        "['/check_at']"
     is "$s: in one slot" "$(q "SELECT count(DISTINCT next_check_at) FROM {future_job}")" 1
+    change reschedule '{"select": {"entity": "bulk"}, "check_at": "2099-03-01", "limit": 700}' >/dev/null
+    first=$(json 'j["next"]' <body)
+    refused reschedule '{"select": {"entity": "bulk"}, "check_at": "2099-03-02", "after": "'"$first"'"}' 422 \
+        "['/check_at']"
+    is "$s: to the time with which it was begun" "$(change reschedule "{\"select\": {\"entity\": \"bulk\"},
+        \"check_at\": \"2099-03-01T00:00:00Z\", \"after\": \"$first\"}"; said matched)" "200(1000,)"
     is "$s: what is for another job stays" "$(change cancel '{"select": {"entity": "bulk", "job": "look"}}'
         said matched next)" "200(0, None)"
     change cancel '{"select": {"entity": "bulk", "state": "waiting"}}' >/dev/null
@@ -154,8 +163,9 @@ many() {
 ended() {
     AT=$((AT + 1))
     if [ "$STORE_NAME" = postgresql ]; then
-        q "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at, entity_name,
-               entity_key, job_exec, outcome, check_count, failure_count, run_count, total_run_us)
+        q "INSERT INTO prescient.future_job_history (archived_at, ended_at, slot_at, first_check_at,
+               entity_name, entity_key, job_exec, outcome, check_count, failure_count, run_count,
+               total_run_us)
            SELECT t, t, t, t, '${3:-sorted}', '$1', 'look', '$2', 0, 0, 1, 0
              FROM (SELECT now() - interval '1 hour' + $AT * interval '1 s' AS t) w" >/dev/null
     else
@@ -176,8 +186,8 @@ what_can_be_retried() {
     ended hook/1 failed prescient.event
     is "$s: what retry files again is counted" "$(change retry "{$select, \"dry_run\": true}"
         said matched next)" "200(5, None)"
-    is "$s: by its ends, too" "$(change retry '{"select": {"job": "look", "outcome": "failed"}, "dry_run": true}'
-        said matched)" "200(1,)"
+    is "$s: by its ends, too" "$(change retry '{"select": {"job": "look", "outcome": "failed"},
+        "dry_run": true}'; said matched)" "200(1,)"
     is "$s: the list has those" "$(get 'http://localhost/v1/history?job=look&outcome=retryable'
         json 'sorted(set(i["key"] for i in j["items"]))' <body)" \
         "200['bad_answer', 'crashed', 'failed', 'timeout', 'unknown_job']"

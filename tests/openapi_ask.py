@@ -533,7 +533,8 @@ class Judge:
                 return f"{item} is none of those that were asked for"
             if request.path == "/v1/slots" and "by" not in asked and item["parts"] is not None:
                 return f"{item}: parts are there, if they were asked for"
-            if asked.get("outcome", "amiss") not in ("amiss", "retryable") and item.get("outcome") != asked["outcome"]:
+            wanted = asked.get("outcome", "amiss")
+            if wanted not in ("amiss", "retryable") and item.get("outcome") != wanted:
                 return f"{item} has another outcome"
             if "payload" in asked and (asked["payload"] == "1") != ("payload" in item or "data" in item):
                 return f"{item}: payloads are there, if they were asked for"

@@ -1,5 +1,5 @@
-/* test_http_outgoing.c - what is written to sockets: in its order, in pieces, and a body that several
- * get is there once. */
+/* test_http_outgoing.c - what is written to sockets: in its order, in pieces, and a body that
+ * several get is there once. */
 #include "../engine/http/outgoing.h"
 
 #include <errno.h>

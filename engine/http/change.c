@@ -30,6 +30,7 @@ struct changing {
     const char *who;                /* "": nobody is known */
     struct lists_page page;         /* what was found; all 0: the check was named */
     int64_t at;                     /* where the found ones go */
+    struct asked_time begun_with;   /* what the first call of a select has asked for */
     struct store_rows done;         /* what became of them */
 };
 
@@ -137,22 +138,31 @@ static const char *named_check(const struct changing *c)
     return kept;
 }
 
-/* Where the select goes on, and where its checks go: "AT PLACE". All calls of one select move their
- * checks to the time that the first of them has found, also one that counts from now on. */
-static int read_place(struct changing *c, struct err *err)
+/* "AT PLACE", or "AT+SECONDS PLACE" of a time that was counted from then on. */
+static int read_cursor(struct changing *c, struct err *err)
 {
     const char *place;
     char *end;
+    int rc = cursor_read(c->desk->arena, c->path, c->asked.after, &place, err);
+    if (rc < 0)
+        return rc;
+    c->at = strtoll(place, &end, 10);
+    c->begun_with = (struct asked_time){ .at = c->at, .is_after = *end == '+' };
+    if (*end == '+')
+        c->begun_with.at = strtoll(end, &end, 10);
+    c->asking.after = *end == ' ' ? end + 1 : end;
+    return 0;
+}
+
+/* Where the select goes on, and where its checks go. All calls of one select move their checks to
+ * the time that the first of them has found, also one that counts from now on. */
+static int read_place(struct changing *c, struct err *err)
+{
     int64_t now;
     c->at = c->asked.time.at;
-    if (c->asked.after) {
-        int rc = cursor_read(c->desk->arena, c->path, c->asked.after, &place, err);
-        if (rc < 0)
-            return rc;
-        c->at = strtoll(place, &end, 10);
-        c->asking.after = *end == ' ' ? end + 1 : end;
-        return 0;
-    }
+    c->begun_with = c->asked.time;
+    if (c->asked.after)
+        return read_cursor(c, err);
     if (!c->asked.time.is_after)
         return 0;
     int rc = desk_now(c->desk, &now, err);
@@ -163,7 +173,8 @@ static int read_place(struct changing *c, struct err *err)
 static const char *place_behind(const struct changing *c)
 {
     struct arena *a = c->desk->arena;
-    const char *place = arena_printf(a, "%" PRId64 " %s", c->at, c->page.place);
+    const char *span = c->begun_with.is_after ? arena_printf(a, "+%" PRId64, c->begun_with.at) : "";
+    const char *place = span ? arena_printf(a, "%" PRId64 "%s %s", c->at, span, c->page.place) : NULL;
     return place ? cursor_write(a, c->path, place) : NULL;
 }
 
@@ -182,8 +193,8 @@ static bool select_failed(struct changing *c)
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (outcome_is_problem((enum outcome)o) && !strcmp(outcome_name((enum outcome)o), outcome))
             return true;
-    const char *detail = arena_printf(c->desk->arena, "outcome: found '%.*s', expected failed, timeout, crashed, "
-                                      "bad_answer or unknown_job: retry files nothing else again",
+    const char *detail = arena_printf(c->desk->arena, "outcome: found '%.*s', expected failed, timeout, "
+                                      "crashed, bad_answer or unknown_job: retry files nothing else again",
                                       UTF8_SHOWN(outcome));
     refuse_member(c, "/select/outcome", detail ? detail : "outcome: retry files nothing like this again");
     return false;
@@ -222,6 +233,19 @@ static void leave_out_others(const struct changing *c, struct store_rows *rows)
     rows->rows = kept;
 }
 
+/* Those that were moved before would be at one time, and the others at another. False: it is
+ * refused. */
+static bool goes_on_as_begun(struct changing *c)
+{
+    static const char detail[] = "the calls before have moved checks to another time; go on with that one, "
+                                 "or begin anew without after";
+    const struct asked_time *time = &c->asked.time;
+    if (time->is_after == c->begun_with.is_after && time->at == c->begun_with.at)
+        return true;
+    refuse_member(c, time->is_after ? "/in" : "/check_at", detail);
+    return false;
+}
+
 /* False: it is refused. */
 static bool find(struct changing *c)
 {
@@ -235,6 +259,8 @@ static bool find(struct changing *c)
         refuse(c, &err);
         return false;
     }
+    if (!goes_on_as_begun(c))
+        return false;
     c->asking.desk = c->desk;
     c->asking.db_role = "prescient_reader";
     c->asking.limit = c->asked.limit;

@@ -163,6 +163,7 @@ def stopped(url, api):
         says("it can be stopped", b.wait(HAS, "Stopped: 1000 changed"), b.js("return " + SAID))
         moved = api.count(entity="bulk", **{"from": "2099-01-01"})
         says("what was done is done", moved == 1000, moved)
+        says("the time stays as it is", b.js("return document.querySelector('#time').disabled"))
         go(b, "Go on")
         says("it goes on", b.wait(HAS, f"All done: {BULK} changed"), b.js("return " + SAID))
         moved = api.count(entity="bulk", **{"from": "2099-01-01"})

@@ -46,13 +46,17 @@ function timeField() {
     input.value = toWall(Math.ceil((now() + 3600000) / 60000) * 60000, at);
     tell();
     return { node: el("div", { class: "field" }, el("label", { for: "time" }, `New time (${at})`), input,
-        said), at: () => (times() || [])[0] ?? null };
+        said), at: () => (times() || [])[0] ?? null, lock: () => {
+        input.disabled = true;
+        said.textContent = `${exact(times()[0], at)}: where those before are, too.`;
+    } };
 }
 
 /** What the dialog asks for beside the reason, and what of it goes into the body. */
 function asked(change) {
     const time = CHANGES[change].hasTime ? timeField() : null;
     return { nodes: [el("p", { class: "hint" }, CHANGES[change].does), time?.node],
+        lock: () => time?.lock(),
         body: (dialog) => {
             const body = {};
             if (time) {
@@ -132,7 +136,8 @@ function sayDone(state, found, dialog, how) {
     dialog.show(state.seen, found.isAll ? found.n : Math.max(found.n, state.seen));
 }
 
-/** Goes on where the call before has ended: it can be stopped, and repeated after trouble. */
+/** Goes on where the call before has ended: it can be stopped, and repeated after trouble. All go
+ * to one time: it stays once some are there. */
 async function changeAllOf(change, select, fields, state, found, dialog) {
     const body = fields.body(dialog);
     for (let i = 0; i < CALLS && !dialog.isStopped; i++) {
@@ -143,6 +148,7 @@ async function changeAllOf(change, select, fields, state, found, dialog) {
         state.lost += answer.not_found;
         state.after = answer.next;
         dialog.hasChanged = true;
+        fields.lock();
         if (state.after === null) {
             sayDone(state, found, dialog, "All done");
             return null;
