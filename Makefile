@@ -19,6 +19,7 @@
 # make measures                what fails when a measured promise is broken (bench/night.sh)
 # make install | uninstall [DESTDIR= PREFIX= bindir=...]    or its folders one by one (install.mk)
 # make dist                     the last commit, in build/prescient-VERSION.tar.gz
+# make deb                      its Debian packages, in build/deb (README; tests/packages.sh)
 # make coverage | valgrind | fmt | clean
 # Lists are wildcards: a new module, command, job, migration or test needs no edit here.
 

@@ -106,4 +106,11 @@ dist:
 	git -c tar.umask=0022 archive --prefix=$$name/ HEAD | gzip -9n > $(BUILD)/dist.tmp && \
 	mv $(BUILD)/dist.tmp $(BUILD)/$$name.tar.gz && echo $(BUILD)/$$name.tar.gz
 
-.PHONY: install install-built uninstall stage dist
+# Debian's packages, of the last commit, in build/deb.
+deb: dist
+	rm -rf $(BUILD)/deb && mkdir $(BUILD)/deb
+	tar -C $(BUILD)/deb -xzf $(BUILD)/prescient-*.tar.gz
+	cd $(BUILD)/deb/prescient-*/ && dpkg-buildpackage -us -uc
+	ls $(BUILD)/deb/*.deb
+
+.PHONY: install install-built uninstall stage dist deb

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# tests/fresh.sh SUITE         runs ./quickstart.sh and ./quickstart.sh test on a minimal Debian of
-#                              that name (bookworm, trixie), as a newcomer does
+# tests/fresh.sh SUITE         runs ./quickstart.sh, README's lines of the section Install, and
+#                              ./quickstart.sh test on a minimal Debian of that name (bookworm,
+#                              trixie), as a newcomer does
 #
 # As root; it needs debootstrap, git and unshare. It is not part of `make check` and of CI: it loads
 # some 400 MB of packages, and takes a quarter of an hour. It tests the last commit, cloned, without
@@ -21,7 +22,7 @@ suite=${1:-}
 limit_s=${FRESH_LIMIT_S:-3600}
 case $suite in
 bookworm | trixie) ;;
-*) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+*) sed -n '2,4s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac
 [ "$(id -u)" = 0 ] || refuse "must be run as root"
 for program in debootstrap git unshare; do
@@ -40,58 +41,9 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# ---- where this machine's packages come from ----
-
-. tests/debian_lib.sh
-
-carry_apt_settings() {
-    local name value
-    for name in Acquire::http::Proxy Acquire::https::Proxy Acquire::Retries Acquire::ForceIPv4; do
-        value=$(apt_setting "$name")
-        [ -z "$value" ] || printf '%s "%s";\n' "$name" "$value"
-    done >"$root/etc/apt/apt.conf.d/90host"
-    compgen -G '/usr/local/share/ca-certificates/*.crt' >/dev/null || return 0
-    mkdir -p "$root/usr/local/share/ca-certificates"
-    cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" &&
-        enter update-ca-certificates
-}
-
 # ---- the fresh machine ----
 
-# enter COMMAND...: in it, with nothing of our environment but the way to the network. Mounts and
-# processes are in namespaces of their own, and gone with the command, however it ends.
-enter() {
-    local kept=() name
-    for name in http_proxy https_proxy no_proxy TEST_LIMIT_S TEST_AT_ONCE; do
-        [ -z "${!name:-}" ] || kept+=("$name=${!name}")
-    done
-    # shellcheck disable=SC2016
-    timeout -k 10 "$limit_s" unshare --mount --pid --ipc --fork --kill-child --propagation private sh -euc '
-        root=$1; shift
-        mount -t proc proc "$root/proc"
-        mount --rbind -o ro /sys "$root/sys"
-        mount --bind /dev "$root/dev"
-        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
-        mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
-        exec chroot "$root" "$@"' sh "$root" \
-        env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-            HOME=/root LANG=C.UTF-8 TERM="${TERM:-dumb}" "${kept[@]}" "$@" </dev/null
-}
-
-# step WHAT COMMAND...: prints the result and the time it took; all its output if it failed
-step() {
-    local what=$1 began=$SECONDS code=0
-    shift
-    "$@" >"$dir/log" 2>&1 || code=$?
-    if [ "$code" = 0 ]; then
-        printf 'ok - %s (%d s)%s\n' "$what" $((SECONDS - began)) \
-            "$(sed -n 's/^\([0-9]* passed, [0-9]* failed\)$/: \1/p' "$dir/log" | tail -n 1)"
-    else
-        cat "$dir/log"
-        printf 'not ok - %s (exit code %d, %d s)\n' "$what" "$code" $((SECONDS - began))
-    fi
-    return "$code"
-}
+. tests/debian_lib.sh
 
 make_debian() {
     debian_make "$suite" "$root" --include=git,ca-certificates &&
@@ -100,9 +52,29 @@ make_debian() {
         enter git clone -q /root/prescient.bundle /root/prescient
 }
 
+# The lines of README's section as they stand, on what `quickstart.sh build` and a Debian that is
+# not minimal have: sudo, systemd. Nothing is started in a chroot.
+install_by_readme() {
+    local lines
+    lines=$(block_of README.md "fresh.sh: install") &&
+        enter sh -euc "apt-get -qq -y install sudo systemd
+            cd /root/prescient
+            $lines"'
+            systemctl is-enabled prescient-daemon.service
+            cd /var/lib/prescient
+            sqlite3 prescient.db "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT)"
+            sudo -u prescient prescient doctor
+            sudo -u prescient $(sed -n "s/^ExecStart=//p" /usr/local/lib/systemd/system/prescient.service)
+            systemctl disable prescient-daemon.service
+            sudo make -C /root/prescient uninstall
+            [ -z "$(find /usr/local /etc/systemd -name "*prescient*")" ]
+            [ -e /etc/prescient/prescient.cfg ] && [ -e /var/lib/prescient/prescient.db ]'
+}
+
 failed=0
 step "a minimal $suite, and a clone of $(git rev-parse --short HEAD)" make_debian || exit 1
 step "./quickstart.sh" enter /root/prescient/quickstart.sh || failed=1
+step "README's section Install, and uninstall" install_by_readme || failed=1
 step "./quickstart.sh test" enter /root/prescient/quickstart.sh test || failed=1
 enter sh -c '. /etc/os-release
     echo "# $PRETTY_NAME: $(gcc --version | head -n 1); SQLite $(sqlite3 --version | cut -d" " -f1);" \

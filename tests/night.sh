@@ -55,6 +55,8 @@ night postgresql13  .            $long make -s check PG=13 NIGHT=
 night postgresql17  .            $long make -s check PG=17 NIGHT=
 night bookworm      .            tests/fresh.sh bookworm
 night trixie        .            tests/fresh.sh trixie
+night packages12    .            tests/packages.sh bookworm
+night packages13    .            tests/packages.sh trixie
 
 # is_wanted NAME
 is_wanted() {

@@ -215,7 +215,11 @@ again() {
 }
 
 is_script() {
-    case $1 in run | pg_cluster | coverage | valgrind | fresh | pg_release | night | *lib) return 1 ;; esac
+    case $1 in
+    run | pg_cluster | coverage | valgrind | fresh | packages | pg_release | night | *lib)
+        return 1
+        ;;
+    esac
     [ -x "tests/$1.sh" ]
 }
 
