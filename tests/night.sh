@@ -57,6 +57,8 @@ night bookworm      .            tests/fresh.sh bookworm
 night trixie        .            tests/fresh.sh trixie
 night packages12    .            tests/packages.sh bookworm
 night packages13    .            tests/packages.sh trixie
+night container12   .            tests/container.sh bookworm
+night container13   .            tests/container.sh trixie
 
 # is_wanted NAME
 is_wanted() {

@@ -216,7 +216,7 @@ again() {
 
 is_script() {
     case $1 in
-    run | pg_cluster | coverage | valgrind | fresh | packages | pg_release | night | *lib)
+    run | pg_cluster | coverage | valgrind | fresh | packages | container | pg_release | night | *lib)
         return 1
         ;;
     esac
