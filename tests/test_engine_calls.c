@@ -41,6 +41,7 @@ static struct fake {
     int64_t held_until_us, free_settled_us;     /* when the last of the others was settled */
     int waits, free_settled;        /* for the lock timeout; rows settled that nobody held */
     int64_t trust_us;               /* of the lease, as the last renewal was sent */
+    int notes;                      /* of the runs that go on for long */
     int64_t notified_us;            /* when who waits for events was told first; 0: never */
     void (*stop)(struct engine *e); /* how the engine is stopped by a plan that does so */
     int64_t now_us;
@@ -222,6 +223,10 @@ static void answer_notify(struct store_call *call)
     (void)call;
     fake.notified_us = fake.notified_us ? fake.notified_us : fake.now_us;
 }
+static void answer_note_running(struct store_call *call)
+{
+    fake.notes += ((struct store_note_running *)call)->n == 0;
+}
 static void answer_swept(struct store_call *call)
 {
     fake.full_notes += ((struct store_mark_swept *)call)->full;
@@ -234,6 +239,7 @@ static void fake_begin(struct store *st, struct store_call *call)
         [STORE_READ_PAGE] = answer_read,   [STORE_SETTLE] = answer_settle,  [STORE_LATE_SLOT] = answer_late,
         [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
         [STORE_FINE_SLOTS] = answer_fine_slots, [STORE_NOTIFY] = answer_notify,
+        [STORE_NOTE_RUNNING] = answer_note_running,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)
@@ -701,6 +707,7 @@ static void stop_with_an_event(const struct plan_env *env, void *state)
     if (fake.held_every ? !fake.waits : !env->targets->first)
         return;
     env->totals->events = 1;
+    env->long_runs->is_noted = true;
     fake.stop(engine);
 }
 
@@ -721,6 +728,15 @@ static void who_waits_for_events_is_told_of_the_last_ones(void)
     CU_ASSERT(fake.notified_us > 0);
 }
 
+/* Else it would be listed for a while with runs that are over. */
+static void an_engine_that_has_stopped_has_no_runs_that_go_on(void)
+{
+    stop_after_an_event((struct fake){ .stop = engine_stop });
+    CU_ASSERT_EQUAL(fake.notes, 1);
+    stop_after_an_event((struct fake){ .stop = engine_stop_in_its_time });
+    CU_ASSERT_EQUAL(fake.notes, 1);
+}
+
 /* However long it is at its last runs: here, at rows that are held. */
 static void who_waits_for_events_is_told_by_an_engine_that_leaves(void)
 {
@@ -734,6 +750,7 @@ static const struct test tests[] = {
     TEST(an_engine_that_leaves_keeps_answers_until_they_can_be_written),
     TEST(an_engine_that_leaves_waits_for_held_rows_as_one_that_goes_on),
     TEST(who_waits_for_events_is_told_of_the_last_ones),
+    TEST(an_engine_that_has_stopped_has_no_runs_that_go_on),
     TEST(who_waits_for_events_is_told_by_an_engine_that_leaves),
     TEST(rows_that_are_held_cost_the_lock_timeout_once_not_once_a_page),
     TEST(pages_that_wait_for_held_rows_leave_room_for_others),

@@ -100,7 +100,8 @@ void engine_errand_done(void *engine, const struct errand_result *result)
     struct engine *e = engine;
     bool pauses_changed;
     e->needs_tick = true;
-    if (e->note_until_us && result->errand.kind == ERRAND_NOTE_RUNS && result->rc)
+    bool is_note = result->errand.kind == ERRAND_NOTE_RUNS || result->errand.kind == ERRAND_NOTE_RUNNING;
+    if (e->note_until_us && is_note && result->rc)
         e->note_until_us = now_us(e);   /* it is not tried again */
     bool is_ours = pausing_errand_done(&e->pausing, &e->plan_env, result, &pauses_changed);
     is_ours = is_ours || notifying_errand_done(&e->notifying, &e->plan_env, result);
@@ -207,20 +208,30 @@ static void drop_questions(struct engine *e)
         errands_drop(&e->fine_errands);
 }
 
-/* What the last runs were like is written, and who waits for events is told of the last ones, if
- * the store takes it soon. */
+/* What the last runs were like is written, who waits for events is told of the last ones, and none
+ * of its runs goes on any more. */
+static enum errand_kind last_word(const struct engine *e)
+{
+    if (run_hours_have_news(e->run_hours))
+        return ERRAND_NOTE_RUNS;
+    if (notifying_owes(&e->notifying, &e->plan_env))
+        return ERRAND_NOTIFY;
+    return e->long_runs.is_noted ? ERRAND_NOTE_RUNNING : ERRAND_NONE;
+}
+
+/* If the store takes them soon. */
 static bool last_words_are_said(struct engine *e, int64_t now_us)
 {
     enum { HURRIED_US = 1000 * 1000, IN_ITS_TIME_US = 10 * 1000 * 1000 };
-    bool has_news = run_hours_have_news(e->run_hours), owes = notifying_owes(&e->notifying, &e->plan_env);
+    enum errand_kind word = last_word(e);
     if (!e->note_until_us)
         e->note_until_us = now_us + (shutdown_hurries(&e->shutdown) ? HURRIED_US : IN_ITS_TIME_US);
-    if ((!has_news && !owes) || now_us >= e->note_until_us)
+    if (word == ERRAND_NONE || now_us >= e->note_until_us)
         return true;
     drop_questions(e);
-    if (!has_news)
+    if (word == ERRAND_NOTIFY)
         notifying_tick(&e->notifying, &e->plan_env, true);
-    else if (errands_give(&e->errands, &(struct errand){ .kind = ERRAND_NOTE_RUNS }, now_us))
+    else if (errands_give(&e->errands, &(struct errand){ .kind = word }, now_us))
         e->needs_tick = true;           /* a lane has to be asked */
     return false;
 }
