@@ -194,6 +194,81 @@ static void a_day_is_24_hours_where_clocks_change(void)
     CU_ASSERT_EQUAL(at, before.now + 23 * 3600);
 }
 
+static void an_hour_may_have_one_digit(void)
+{
+    is("tomorrow 9:00", "2026-03-02T09:00:00Z");
+    is("next monday 9:05:30", "2026-03-02T09:05:30Z");
+    is("2026-12-01 9:00", "2026-12-01T09:00:00Z");
+    is("2026-12-01T9:00", "2026-12-01T09:00:00Z");
+    is("2026-12-01 9:00+02:00", "2026-12-01T07:00:00Z");
+    is("2026-12-01 9:00 Europe/Berlin", "2026-12-01T08:00:00Z");
+}
+
+/* What people write beside what is taken. */
+static void what_was_probably_meant_is_offered(void)
+{
+    static const struct { const char *text, *offer; } all[] = {
+        { "2026-12-01 09:00 America/New York", "2026-12-01 09:00 America/New_York" },
+        { "tomorrow 9:00 America/Argentina/Rio Gallegos", "tomorrow 09:00 America/Argentina/Rio_Gallegos" },
+        { "tomorrow America/Port of Spain", "tomorrow America/Port_of_Spain" },
+        { "tomorrow 9", "tomorrow 09:00" },
+        { "2026-03-01 13", "2026-03-01 13:00" },
+        { "tomorrow 9am", "tomorrow 09:00" },
+        { "tomorrow 9 pm", "tomorrow 21:00" },
+        { "tomorrow 12am", "tomorrow 00:00" },
+        { "tomorrow 12:30 p.m.", "tomorrow 12:30" },
+        { "tomorrow 9.30", "tomorrow 09:30" },
+        { "tomorrow 9h", "tomorrow 09:00" },
+        { "tomorrow at 9", "tomorrow 09:00" },
+        { "09:00 tomorrow", "tomorrow 09:00" },
+        { "9am tomorrow Europe/Berlin", "tomorrow 09:00 Europe/Berlin" },
+        { "9:00 next monday", "next monday 09:00" },
+        { "09:00", "today 09:00" },
+        { "9:00", "today 09:00" },
+        { "tomorow 09:00", "tomorrow 09:00" },
+        { "next mondy", "next monday" },
+        { "monday", "next monday" },
+        { "fri 9:00", "next friday 09:00" },
+        { "2026-12-1", "2026-12-01" },
+        { "2026/12/01 09:00", "2026-12-01 09:00" },
+        { "1.12.2026", "2026-12-01" },
+        { "2026-12-01, 09:00", "2026-12-01 09:00" },
+        { "2026-12-01 09:00 +2", "2026-12-01 09:00 +02:00" },
+        { "2026-12-01 09:00 UTC+2", "2026-12-01 09:00 +02:00" },
+        { "in 3 hours", "in 3h" },
+        { "3 days ago", "3d ago" },
+        { "3 hours", "+3h" },
+        { "3hours ago", "3h ago" },
+    };
+    int64_t at;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct err err;
+        char words[200];
+        CU_ASSERT_EQUAL(when_parse(all[i].text, &(struct when){ .now = NOW }, &at, &err), ERR_INPUT);
+        snprintf(words, sizeof words, "; did you mean %s)", all[i].offer);
+        if (!strstr(err.text, words))
+            printf("\"%s\" was refused as: %s\n", all[i].text, err.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, words));
+        CU_ASSERT_EQUAL(when_parse(all[i].offer, &(struct when){ .now = NOW }, &at, NULL), 0);
+    }
+}
+
+/* 12/01 is a day in January to some, and in December to others. */
+static void what_has_two_meanings_is_not_offered(void)
+{
+    static const char *const all[] = { "12/01/2026", "01/12/2026 09:00", "soon", "next week", "3 months",
+                                       "tomorrow 25:00", "2026-02-30 9am", "tomorrow 09:00 09:00",
+                                       "tomorrow 09:00 Europe/Berlin please", "a b c d e f g h i j" };
+    int64_t at;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct err err;
+        CU_ASSERT_EQUAL(when_parse(all[i], &(struct when){ .now = NOW }, &at, &err), ERR_INPUT);
+        if (strstr(err.text, "did you mean"))
+            printf("\"%s\" was refused as: %s\n", all[i], err.text);
+        CU_ASSERT_PTR_NULL(strstr(err.text, "did you mean"));
+    }
+}
+
 static void mistakes_say_what_was_expected(void)
 {
     refused("", "that is not a time");
@@ -285,6 +360,9 @@ static const struct test tests[] = {
     TEST(a_time_that_clocks_skip_is_the_first_moment_after_the_gap),
     TEST(of_a_time_that_comes_twice_the_first_is_meant),
     TEST(a_day_is_24_hours_where_clocks_change),
+    TEST(an_hour_may_have_one_digit),
+    TEST(what_was_probably_meant_is_offered),
+    TEST(what_has_two_meanings_is_not_offered),
     TEST(mistakes_say_what_was_expected),
     TEST(what_counts_from_now_on_needs_no_clock),
     TEST(the_zone_of_this_machine_is_that_of_tz_or_of_its_link),

@@ -10,9 +10,9 @@
 #include "calendar.h"
 #include "cleanup.h"
 #include "moment.h"
-#include "nearest.h"
 #include "saturate.h"
 #include "utf8.h"
+#include "when_offer.h"
 #include "zone.h"
 
 enum { WORDS = 4, WORD_SIZE = ZONE_NAME_MAX + 1, DAYS_A_WEEK = 7 };
@@ -139,9 +139,16 @@ static bool is_date(const char *word)
     return strlen(word) >= 10 && word[4] == '-' && word[7] == '-' && strspn(word, "0123456789") == 4;
 }
 
+/* "09:00", and "9:00" */
 static bool is_clock(const char *word)
 {
-    return strspn(word, "0123456789") == 2 && word[2] == ':';
+    size_t digits = strspn(word, "0123456789");
+    return (digits == 1 || digits == 2) && word[digits] == ':';
+}
+
+static void put_clock(const char *word, struct day_time *out)
+{
+    snprintf(out->clock, sizeof out->clock, "%s%.61s", word[0] && word[1] == ':' ? "0" : "", word);
 }
 
 static bool is_offset(const char *word)
@@ -155,7 +162,7 @@ static bool split_date(const char *word, struct day_time *out)
     memcpy(out->date, word, 10);
     if (!word[10])
         return true;
-    snprintf(out->clock, sizeof out->clock, "%s", word + 11);
+    put_clock(word + 11, out);
     return (word[10] == 'T' || word[10] == 't') && out->clock[0];
 }
 
@@ -164,7 +171,7 @@ static bool take_rest(const struct words *w, struct day_time *out)
 {
     int i = out->first;
     if (i < w->n && !out->clock[0] && is_clock(w->word[i]))
-        memcpy(out->clock, w->word[i++], WORD_SIZE);
+        put_clock(w->word[i++], out);
     if (!out->clock[0])
         memcpy(out->clock, "00:00", sizeof "00:00");
     if (i < w->n && is_offset(w->word[i])) {
@@ -222,44 +229,6 @@ static const char *read_day_time(const struct words *w, const struct day_time *t
 
 /* ---- all of it ---- */
 
-static const char *weekday_offer(const struct words *w, char out[MOMENT_TEXT])
-{
-    int weekday = weekday_named(w->word[0]);
-    if (weekday >= 0)
-        snprintf(out, MOMENT_TEXT, "next %s", weekdays[weekday]);
-    else if (w->n == 1 && is_clock(w->word[0]))
-        snprintf(out, MOMENT_TEXT, "today %.20s", w->word[0]);
-    else
-        return NULL;
-    return out;
-}
-
-/* "tomorrow" for "tomorow". */
-static const char *day_offer(const struct words *w)
-{
-    struct nearest near = { .wanted = w->word[0] };
-    for (int i = 0; i < DAYS_NAMED; i++)
-        if (strcasecmp(w->word[0], days_named[i].word) != 0)
-            nearest_look(&near, days_named[i].word);
-    return nearest_word(&near);
-}
-
-/* `w` NULL: there are no words. */
-static int refuse(const char *text, const struct words *w, const char *why, struct err *err)
-{
-    char room[MOMENT_TEXT];
-    const char *offer = w ? weekday_offer(w, room) : NULL;
-    if (!offer && w)
-        offer = day_offer(w);
-    if (!offer)
-        offer = moment_offer(text, room);
-    const char *mean = offer ? "; did you mean " : "";
-    return err_set(err, ERR_INPUT,
-                   "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-12-01 09:00 Europe/Berlin, "
-                   "1772370900, 3h, -2w, tomorrow 09:00, next monday or now (%s%s%s)",
-                   UTF8_SHOWN(text), why, mean, offer ? offer : "");
-}
-
 static const char *read_any(const char *text, const struct words *w, const struct when *when,
                             const struct zone *zone, int64_t *out)
 {
@@ -278,27 +247,54 @@ static const char *read_any(const char *text, const struct words *w, const struc
     return moment_read(text, when->now, out);
 }
 
-int when_parse(const char *text, const struct when *when, int64_t *out, struct err *err)
+/* NULL, or why the text is no time; in `room` where it has to be put together. ERR_INPUT is the
+ * caller's to say. */
+static int read_text(const char *text, const struct when *when, int64_t *out, const char **wrong,
+                     struct err *room)
 {
     struct words w;
     struct day_time t;
     CLEANUP(zone_freep) struct zone *named = NULL;
     int64_t at = 0;
+    *wrong = "that is not a time";
     if (!words_cut(text, &w))
-        return refuse(text, NULL, "that is not a time", err);
+        return ERR_INPUT;
     if (cut_day_time(&w, &t) && *t.zone) {
-        struct err why;
-        int rc = zone_read(t.zone, &named, &why);
-        if (rc < 0 && rc != ERR_INPUT)
-            return err_set(err, rc, "%s", why.text);
+        int rc = zone_read(t.zone, &named, room);
+        *wrong = room->text;
         if (rc < 0)
-            return refuse(text, &w, why.text, err);
+            return rc;
     }
-    const char *wrong = read_any(text, &w, when, named ? named : when->zone, &at);
-    if (!wrong && !moment_is_valid(at))
-        wrong = "that is not between the years 1970 and 9999";
-    if (wrong)
-        return refuse(text, &w, wrong, err);
+    *wrong = read_any(text, &w, when, named ? named : when->zone, &at);
+    if (!*wrong && !moment_is_valid(at))
+        *wrong = "that is not between the years 1970 and 9999";
+    if (*wrong)
+        return ERR_INPUT;
     *out = at;
     return 0;
+}
+
+static int refuse(const char *text, const struct when *when, const char *why, struct err *err)
+{
+    char room[WHEN_OFFER];
+    const char *of_offer, *offer = moment_offer(text, room);
+    struct err ignored;
+    int64_t at;
+    if (!offer && when_offer(text, room) && read_text(room, when, &at, &of_offer, &ignored) == 0)
+        offer = room;
+    const char *mean = offer ? "; did you mean " : "";
+    return err_set(err, ERR_INPUT,
+                   "\"%.*s\": expected a time such as 2026-03-01T13:15:00Z, 2026-12-01 09:00 Europe/Berlin, "
+                   "1772370900, 3h, -2w, tomorrow 09:00, next monday or now (%s%s%s)",
+                   UTF8_SHOWN(text), why, mean, offer ? offer : "");
+}
+
+int when_parse(const char *text, const struct when *when, int64_t *out, struct err *err)
+{
+    const char *wrong;
+    struct err room = { 0 };
+    int rc = read_text(text, when, out, &wrong, &room);
+    if (rc == ERR_INPUT)
+        return refuse(text, when, wrong, err);
+    return rc < 0 ? err_set(err, rc, "%s", wrong) : 0;
 }
