@@ -48,7 +48,7 @@ checks() {
     fails_with 2 "tenant: empty" p enqueue orders 45 unshipped +1h --tenant ""
     fails_with 2 "payload: found '{a}', expected JSON" p enqueue orders 45 unshipped +1h --payload '{a}'
     fails_with 2 "entity_key: empty" p enqueue orders '' unshipped +1h
-    fails_with 2 "conflict: found 'drop', expected keep, earlier or replace" p enqueue \
+    fails_with 2 "--conflict: found 'drop', expected keep, earlier or replace" p enqueue \
         orders 45 unshipped +1h --conflict drop
     fails_with 2 "soonish" p enqueue orders 45 unshipped soonish
 

@@ -13,12 +13,23 @@ options() {
         [c for c in j['commands'] if c['name'] == '$1'][0]['options']}))" <help.json
 }
 
+json "'\n'.join(' '.join([c['name'], o['name']] + sorted(o['words']))
+    for c in j['commands'] for o in c['options'] + j['options'] if o['words']
+    and (o['name'] != 'log-level' or c['name'] == 'list'))" <help.json >words
+ok "there are options with words" [ "$(wc -l <words)" -ge 8 ]
+is "as those who check them have it" "$(grep '^runs outcome ' words)" \
+    "runs outcome again bad_answer crashed deferred done failed job_broken skipped timeout"
+touch some.cfg
+
 # ---- bash ----
 
 cat >ask.bash <<'BASH'
 source bash.completion
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) default=1
+compopt() { [ "$1 $2" != "+o default" ] || default=; }
 _prescient
+# as readline does where nothing was found, unless it was told not to
+[ ${#COMPREPLY[@]} != 0 ] || [ ! "$default" ] || COMPREPLY=($(compgen -f -- "${!#}"))
 printf '%s\n' "${COMPREPLY[@]}" | sort
 BASH
 ask_bash() { bash --norc ask.bash prescient "$@"; }
@@ -82,6 +93,17 @@ for shell in bash zsh fish; do
     is "$shell: an option behind one" "$(asks $shell list --json --bef)" --before
     is "$shell: options of every command in front of it" \
         "$(asks $shell --js)" --json
+    wrong=
+    while read -r command option values; do
+        [ "$(asks $shell $command "--$option" '' | xargs)" = "$values" ] || wrong+=" $command --$option"
+    done <words
+    is "$shell: what the value of an option may be" "$wrong" ""
+    is "$shell: a part of one" "$(asks $shell runs --outcome 'job')" job_broken
+    is "$shell: of a letter, too, files" "$(asks $shell list -c some)" some.cfg
+    is "$shell: files of --config, and of no other" \
+        "$(asks $shell list --config some) $(asks $shell list --limit some)" "some.cfg "
+    is "$shell: zones" "$(asks $shell list --zone Europe/Berl)" Europe/Berlin
+    is "$shell: of the rule of a schedule, too" "$(asks $shell schedule --timezone UT)" UTC
     asked=list
     [ $shell = zsh ] || asked=$commands             # where each question starts two shells: some
     [ $shell = zsh ] && asked="list enqueue events"

@@ -249,7 +249,7 @@ schedules() {
     fails_with 2 "did you mean Europe/Amsterdam" p schedule add bad e k j --cron @daily \
         --timezone Europe/Amsterdm
     fails_with 2 "never negative" p schedule add bad e k j --every=-5m
-    fails_with 2 "schedule: missed is 'RUN_ALL', expected run_once, run_all or skip" \
+    fails_with 2 "--missed: found 'RUN_ALL', expected run_once, run_all or skip" \
         p schedule set nightly --missed RUN_ALL
     fails_with 2 "schedule: missed is 'run_all', which belongs to cron" \
         p schedule add bad e k j --every 5m --missed run_all

@@ -48,13 +48,16 @@ is "behind -- a word with a dash is an operand" \
 fails_with 2 "--from: " $P list --from 2026-13-01 --store sqlite:args.db
 fails_with 2 "--limit: found 'many', expected a number" $P list --limit many
 fails_with 2 "--outcome: found 'great', expected done" $P history --outcome great
+fails_with 2 "--outcome: found 'again', expected done, resolved, failed" $P history --outcome again
+fails_with 2 "--outcome: found 'resolved', expected again, deferred" $P runs --outcome=resolved
+fails_with 2 "--role: found 'all', expected read, enqueue or operate" $P token new me --role all
 fails_with 2 "--set: found 'workers', expected NAME=VALUE" $P list --set workers
 fails_with 2 "--now:" $P list --now yester
 fails_with 2 "expected a time before the year 9000" $P list --now 9500-01-01
 fails_with 2 "is no URL of a store" $P list --store mysql:x
 fails_with 78 "no such setting" $P list --set colour=red
 fails_with 78 "--set serve: serve = \"x\": expected minutes" $P list --set serve=x
-fails_with 78 "--log-level: log_level = \"loud\": expected" $P list --log-level loud
+fails_with 2 "--log-level: found 'loud', expected debug, info, warn or error" $P list --log-level loud
 fails_with 78 "nowhere.cfg" $P list --config nowhere.cfg
 fails_with 78 "prescient init" $P list --store sqlite:nothing.db
 ok "looking at a store that is not there leaves no file" test ! -e nothing.db

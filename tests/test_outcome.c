@@ -29,6 +29,49 @@ static void keep_runs_says_which_runs_leave_a_row(void)
     }
 }
 
+static bool is_outcome(const char *word)
+{
+    for (int o = 0; o < OUTCOME_COUNT; o++)
+        if (!strcmp(outcome_name((enum outcome)o), word))
+            return true;
+    return false;
+}
+
+static bool is_in(const char *const *list, const char *word)
+{
+    for (; *list; list++)
+        if (!strcmp(*list, word))
+            return true;
+    return false;
+}
+
+/* What only moves a check leaves no row. */
+static void each_outcome_that_leaves_a_row_can_be_asked_for(void)
+{
+    for (int o = 0; o < OUTCOME_COUNT; o++) {
+        const char *name = outcome_name((enum outcome)o);
+        bool is_listed = is_in(outcomes_of_history, name) || is_in(outcomes_of_runs, name);
+        CU_ASSERT_EQUAL(is_listed, o < OUTCOME_HELD_BACK);
+    }
+    for (int i = 0; outcomes_of_runs[i]; i++)
+        CU_ASSERT_TRUE(is_outcome(outcomes_of_runs[i]));
+    for (int i = 0; outcomes_of_history[i]; i++)
+        CU_ASSERT_TRUE(is_outcome(outcomes_of_history[i]) || !strcmp(outcomes_of_history[i], "amiss") ||
+                       !strcmp(outcomes_of_history[i], "retryable"));
+}
+
+/* A check that is over asked for no further look, and no guard has ended one that waits. */
+static void no_list_can_be_asked_for_what_it_never_has(void)
+{
+    static const char *const only_runs[] = { "again", "deferred", "job_broken", "skipped", NULL };
+    static const char *const only_ends[] = { "past", "beyond_horizon", "max_checks", "deferred_out",
+                                             "resolved", "unknown_job", NULL };
+    for (int i = 0; only_runs[i]; i++)
+        CU_ASSERT_FALSE(is_in(outcomes_of_history, only_runs[i]));
+    for (int i = 0; only_ends[i]; i++)
+        CU_ASSERT_FALSE(is_in(outcomes_of_runs, only_ends[i]));
+}
+
 static void each_outcome_has_a_name_of_its_own(void)
 {
     for (int i = 0; i < OUTCOME_COUNT; i++)
@@ -82,6 +125,8 @@ static void the_sql_files_hold_the_same_list_of_problems(void)
 static const struct test tests[] = {
     TEST(what_did_not_answer_as_it_should_is_a_problem),
     TEST(keep_runs_says_which_runs_leave_a_row),
+    TEST(each_outcome_that_leaves_a_row_can_be_asked_for),
+    TEST(no_list_can_be_asked_for_what_it_never_has),
     TEST(each_outcome_has_a_name_of_its_own),
     TEST(the_sql_files_hold_the_same_list_of_problems),
     { NULL, NULL },

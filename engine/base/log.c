@@ -21,7 +21,7 @@ enum {
     LINE_SIZE = 6 * (TEXT_SIZE + NAMES * NAME_SIZE) + 400
 };
 
-static const char *const level_names[] = { "debug", "info", "warn", "error" };
+const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
 
 static bool is_journal(FILE *out)
 {
@@ -50,7 +50,7 @@ void log_set_json(struct log *log, bool is_json)
 int log_level_named(const char *name)
 {
     for (int i = 0; i <= LOG_LEVEL_ERROR; i++)
-        if (!strcmp(name, level_names[i]))
+        if (!strcmp(name, log_levels[i]))
             return i;
     return -1;
 }
@@ -106,7 +106,7 @@ static size_t put_time(char *line, size_t size)
 
 static size_t write_bare(const struct log *log, const struct line *l, char *line)
 {
-    return (size_t)snprintf(line, LINE_SIZE - 40, "%s %s[%d]: %s", level_names[l->level], log->role,
+    return (size_t)snprintf(line, LINE_SIZE - 40, "%s %s[%d]: %s", log_levels[l->level], log->role,
                             (int)getpid(), l->text);
 }
 
@@ -192,7 +192,7 @@ static size_t write_json(const struct log *log, const struct line *l, char *line
     size_t n = log->to_journal ? put_priority(l->level, line) : 0;
     n += (size_t)snprintf(line + n, LINE_SIZE - n,
                           "{\"time\":\"%s\",\"level\":\"%s\",\"role\":\"%s\",\"pid\":%d,\"message\":\"", at,
-                          level_names[l->level], log->role, (int)getpid());
+                          log_levels[l->level], log->role, (int)getpid());
     n += put_escaped(line + n, l->text);
     line[n++] = '"';
     n += put_about(line + n, l->about);

@@ -44,6 +44,7 @@ void log_line(struct log *log, enum log_level level, const char *fmt, ...)
 void log_line_about(struct log *log, enum log_level level, struct log_about about, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
+extern const char *const log_levels[];      /* in the order of the enum; ends with NULL */
 /* The level named `name` (debug, info, warn, error), or -1. */
 int log_level_named(const char *name);
 

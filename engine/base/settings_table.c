@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <libconfig.h>
 #include <string.h>
+#include "log.h"
 #include "nearest.h"
 
 #define US INT64_C(1)
@@ -65,7 +66,6 @@ static bool is_part_of_a_day(int64_t us)       /* as rules/slot.h has it */
 
 static const char *const words_keep_runs[] = { "all", "problems", "none", NULL };
 static const char *const words_on_off[] = { "on", "off", NULL };
-static const char *const words_log_level[] = { "debug", "info", "warn", "error", NULL };
 static const char *const words_log_format[] = { "text", "json", NULL };
 
 /* ---- the rows ---- */
@@ -188,7 +188,7 @@ const struct setting_row settings_rows[] = {
       .expected = "a file, such as /var/lib/prometheus/node-exporter/prescient.prom",
       .help = "Engines write metrics there for the textfile collector of node_exporter, a daemon once a "
               "minute, others at their end.\nUnset: nowhere." },
-    { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = words_log_level,
+    { "log_level", SETTING_WORD, AT(log_level), .default_text = "info", .words = log_levels,
       .help = "What is logged: this level and those after it." },
     { "log_format", SETTING_WORD, AT(log_format), .default_text = "text", .words = words_log_format,
       .help = "How: as text, or an object of JSON a line, with time, level, role, pid, message, and "

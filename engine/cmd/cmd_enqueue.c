@@ -35,6 +35,8 @@ static const struct command_option options[] = {
     { 0 }
 };
 
+static const struct option_words values[] = { { "conflict", field_conflicts }, { 0 } };
+
 const struct command cmd_enqueue = {
     .name = "enqueue", .group = COMMAND_CHECKS,
     .args = "ENTITY KEY JOB WHEN | ENTITY KEY JOB --at-once | --from FILE",
@@ -50,7 +52,7 @@ const struct command cmd_enqueue = {
             "payload, "
             "priority, within, concurrency_key, tenant if wanted;\n"
             "every 10,000 lines are one transaction. After a failure it prints the line to continue from.",
-    .options = options,
+    .options = options, .words = values,
     .main = enqueue_main,
     .role = "prescient_enqueuer",
 };

@@ -1,4 +1,5 @@
 /* prescient history - checks that are over, and how they ended. */
+#include "../rules/outcome.h"
 #include "filter.h"
 
 static int history_main(struct app *app, const struct args *args);
@@ -7,12 +8,14 @@ static const struct command_option options[] = {
     FILTER_JOB, FILTER_OUTCOME, FILTER_SINCE, FILTER_BEFORE, FILTER_LIMITED, FILTER_WIDE, { 0 }
 };
 
+static const struct option_words values[] = { { "outcome", outcomes_of_history }, { 0 } };
+
 const struct command cmd_history = {
     .name = "history", .group = COMMAND_LOOKING, .args = "[ENTITY [KEY]]", .operands = { 0, 2 },
     .help = "list checks that are over, newest first",
     .examples = "prescient history orders 42\n"
                 "prescient history --outcome failed --since -1d",
-    .options = options, .main = history_main,
+    .options = options, .words = values, .main = history_main,
     .role = "prescient_reader", .only_reads = true,
 };
 

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../base/moment.h"
+#include "../rules/recurrence.h"
 #include "../view/schedule_rule.h"
 #include "../view/schedule_times.h"
 #include "action.h"
 #include "app.h"
 #include "filter.h"
 #include "report.h"
+#include "schedule_file.h"
 #include "schedule_load.h"
 #include "text.h"
 #include "unknown_job.h"
@@ -18,7 +20,7 @@ static int schedule_main(struct app *app, const struct args *args);
 static const struct command_option options[] = {
     { "every", 'e', "DURATION", "so long after the end of each run (5m, 1h30m)" },
     { "cron", 'c', "TEXT", "at the times of a cron text ('0 6 * * mon-fri')" },
-    { "timezone", 'z', "NAME", "of the cron text (Europe/Amsterdam); without it UTC" },
+    { "timezone", 'z', "ZONE", "of the cron text (Europe/Amsterdam); without it UTC" },
     { "missed", 'm', "WORD", "what becomes of missed times: run_once (the default), run_all or skip" },
     { "bias", 'b', "FRACTION", "of --every, by which each time may be off (0.0667)" },
     { "payload", 'p', "JSON", "what the job gets beside the key; at most 64 KiB" },
@@ -31,6 +33,10 @@ static const struct command_option options[] = {
     { "after", 'a', "NAME", "list: only names behind this one: the next page" },
     FILTER_LIMITED,
     { 0 }
+};
+
+static const struct option_words values[] = {
+    { "missed", recurrence_missed_words }, { "format", schedule_file_formats }, { 0 }
 };
 
 const struct command cmd_schedule = {
@@ -54,7 +60,7 @@ const struct command cmd_schedule = {
             "engine runs each\n"
             "at its time, at once what is late, and runs of less than a second.\n"
             "off and remove end the check that waits. prescient-schedule(7) has the rules.",
-    .options = options,
+    .options = options, .words = values,
     .main = schedule_main,
 };
 

@@ -26,6 +26,8 @@ static const struct command_option options[] = {
     { 0 }
 };
 
+static const struct option_words values[] = { { "by", runs_by_parts }, { 0 } };
+
 const struct command cmd_status = {
     .name = "status", .group = COMMAND_LOOKING,
     .args = "",
@@ -34,7 +36,7 @@ const struct command cmd_status = {
             "p95),\nand how late they began. Engines write it down once a minute, so the last one may be "
             "missing.",
     .examples = "prescient status\nprescient status --by job --since -6h\nprescient status --slow 30s",
-    .options = options,
+    .options = options, .words = values,
     .main = status_main,
     .role = "prescient_reader", .only_reads = true,
 };

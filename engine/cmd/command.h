@@ -59,6 +59,9 @@ struct command_option {             /* option.c has the letters of some; ends wi
     const char *help;
 };
 
+/* What the value of an option may be; the words end with NULL, and the rows with a NULL option. */
+struct option_words { const char *option; const char *const *words; };
+
 /* In the order in which --help has them; help.c names them. */
 enum command_group {
     COMMAND_CHECKS,
@@ -80,6 +83,7 @@ struct command {
     const char *examples;           /* whole command lines, one a line; each is run by a test */
     /* may be NULL; those of every command (--help, --store, --json, ...) are in option.c */
     const struct command_option *options;
+    const struct option_words *words;           /* of those that take one of a few; may be NULL */
     struct { int least, most; } operands;       /* how many words that are no options it takes */
     /* Returns an exit code. The options are of the table, the operands as many as may be. */
     int (*main)(struct app *app, const struct args *args);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include "../base/zone.h"
 #include "option.h"
 
 /* ---- words ---- */
@@ -87,18 +88,64 @@ static void put_quoted(FILE *out, const char *text, const char *close, const cha
     }
 }
 
-static bool is_file(const struct command_option *o)
+/* ---- values of options ---- */
+
+enum value { VALUE_ANY, VALUE_WORD, VALUE_FILE, VALUE_ZONE };
+
+static enum value value_of(const struct command *command, const struct command_option *o)
 {
-    return o->arg && (!strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR"));
+    if (option_words(command, o))
+        return VALUE_WORD;
+    if (!strcmp(o->arg, "ZONE"))
+        return VALUE_ZONE;
+    return !strcmp(o->arg, "FILE") || !strcmp(o->arg, "DIR") ? VALUE_FILE : VALUE_ANY;
+}
+
+static void put_list(FILE *out, const char *const *words)
+{
+    for (int i = 0; words[i]; i++)
+        fprintf(out, "%s%s", i ? " " : "", words[i]);
+}
+
+/* A command of the shell that prints the names of zones, a line each: tzdata has a table. */
+static void put_zones(FILE *out)
+{
+    fputs("echo UTC; sed -n '/^#/!{s/^[^\t]*\t[^\t]*\t//;s/\t.*//;p}' " ZONE_FOLDER "/zone.tab 2>/dev/null",
+          out);
 }
 
 /* ---- bash ---- */
 
+/* What stands behind an option: "list --limit" in the pattern of a case, of both its names. */
+static void bash_values(FILE *out, const struct command *command, const struct command_option *options)
+{
+    const char *name = command ? command->name : "*";
+    for (const struct command_option *o = options; o && o->name; o++) {
+        enum value value = o->arg ? value_of(command, o) : VALUE_ANY;
+        if (value == VALUE_ANY)
+            continue;
+        fprintf(out, "    %s\\ --%s", name, o->name);
+        if (option_short(o))
+            fprintf(out, "|%s\\ -%c", name, option_short(o));
+        if (value == VALUE_FILE)
+            fputs(") return 0 ;;\n", out);
+        else if (value == VALUE_ZONE)
+            fputs(") values=$(_prescient_zones) ;;\n", out);
+        else {
+            fputs(") values='", out);
+            put_list(out, option_words(command, o));
+            fputs("' ;;\n", out);
+        }
+    }
+}
+
 static void bash_write(FILE *out)
 {
-    fputs("# bash completion for prescient\n_prescient()\n{\n"
+    fputs("# bash completion for prescient\n_prescient_zones() { ", out);
+    put_zones(out);
+    fputs("; }\n_prescient()\n{\n"
           "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-          "    local command= options= words= i valued='", out);
+          "    local command= options= words= values= i valued='", out);
     put_names(out, option_globals, true);
     fputs(" '\n"
           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -125,8 +172,17 @@ static void bash_write(FILE *out)
     put_names(out, option_globals, false);
     fputs("'\n"
           "    COMPREPLY=()\n"
-          "    [[ $valued != *\" $prev \"* ]] || return 0\n"
-          "    if [[ $cur == -* ]]; then\n"
+          "    [[ $cur != = ]] || cur=\n"     /* "--name=value" is three words to bash */
+          "    [[ $prev != = ]] || prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+          "    case \"$command $prev\" in\n", out);
+    for (const struct command *const *c = command_table; *c; c++)
+        bash_values(out, *c, (*c)->options);
+    bash_values(out, NULL, option_globals);
+    fputs("    esac\n"
+          "    if [[ $valued == *\" $prev \"* ]]; then\n"
+          "        compopt +o default 2>/dev/null\n"
+          "        COMPREPLY=($(compgen -W \"$values\" -- \"$cur\"))\n"
+          "    elif [[ $cur == -* ]]; then\n"
           "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
           "    elif ((COMP_CWORD == i + 1)); then\n"
           "        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
@@ -137,7 +193,18 @@ static void bash_write(FILE *out)
 
 /* ---- zsh ---- */
 
-static void zsh_option(FILE *out, const struct command_option *o, char letter)
+static void zsh_value(FILE *out, const struct command *command, const struct command_option *o)
+{
+    static const char *const actions[] = { " ", "(", "_files", "_prescient_zones" };
+    enum value value = value_of(command, o);
+    fputs(actions[value], out);
+    if (value != VALUE_WORD)
+        return;
+    put_list(out, option_words(command, o));
+    fputc(')', out);
+}
+
+static void zsh_option(FILE *out, const struct command *command, const struct command_option *o, char letter)
 {
     if (letter)
         fprintf(out, " '-%c[", letter);
@@ -148,28 +215,31 @@ static void zsh_option(FILE *out, const struct command_option *o, char letter)
     if (o->arg) {
         fputc(':', out);
         put_quoted(out, o->arg, "'\\''", ":\\");
-        fprintf(out, ":%s", is_file(o) ? "_files" : " ");
+        fputc(':', out);
+        zsh_value(out, command, o);
     }
     fputc('\'', out);
 }
 
-static void zsh_options(FILE *out, const struct command_option *options)
+static void zsh_options(FILE *out, const struct command *command, const struct command_option *options)
 {
     for (const struct command_option *o = options; o && o->name; o++) {
-        zsh_option(out, o, '\0');
+        zsh_option(out, command, o, '\0');
         if (option_short(o))
-            zsh_option(out, o, option_short(o));
+            zsh_option(out, command, o, option_short(o));
     }
 }
 
 static void zsh_write(FILE *out)
 {
-    fputs("#compdef prescient\n_prescient()\n{\n"
+    fputs("#compdef prescient\n_prescient_zones() { local -a zones; zones=(${(f)\"$(", out);
+    put_zones(out);
+    fputs(")\"}); compadd -a zones }\n_prescient()\n{\n"
           "    local context state state_descr line curcontext=$curcontext\n"
           "    typeset -A opt_args\n"
           "    local -a commands globals\n"
           "    globals=(", out);
-    zsh_options(out, option_globals);
+    zsh_options(out, NULL, option_globals);
     fputs(")\n    commands=(\n", out);
     for (const struct command *const *c = command_table; *c; c++) {
         fprintf(out, "        '%s:", (*c)->name);
@@ -184,7 +254,7 @@ static void zsh_write(FILE *out)
           "        case $words[1] in\n", out);
     for (const struct command *const *c = command_table; *c; c++) {
         fprintf(out, "        %s) _arguments \"$globals[@]\"", (*c)->name);
-        zsh_options(out, (*c)->options);
+        zsh_options(out, *c, (*c)->options);
         if (has_words(*c)) {
             fputs(" '1: :(", out);
             put_words(out, *c);
@@ -202,17 +272,30 @@ static void zsh_write(FILE *out)
 
 /* ---- fish ---- */
 
-static void fish_options(FILE *out, const struct command_option *options, const char *command)
+static void fish_value(FILE *out, const struct command *command, const struct command_option *o)
+{
+    enum value value = value_of(command, o);
+    fputs(value == VALUE_FILE ? " -r -F" : " -x", out);
+    if (value == VALUE_ZONE)
+        fputs(" -a '(__prescient_zones)'", out);
+    if (value != VALUE_WORD)
+        return;
+    fputs(" -a '", out);
+    put_list(out, option_words(command, o));
+    fputc('\'', out);
+}
+
+static void fish_options(FILE *out, const struct command *command, const struct command_option *options)
 {
     for (const struct command_option *o = options; o && o->name; o++) {
         fputs("complete -c prescient", out);
         if (command)
-            fprintf(out, " -n '__prescient_is %s'", command);
+            fprintf(out, " -n '__prescient_is %s'", command->name);
         fprintf(out, " -l %s", o->name);
         if (option_short(o))
             fprintf(out, " -s %c", option_short(o));
         if (o->arg)
-            fputs(is_file(o) ? " -r -F" : " -x", out);
+            fish_value(out, command, o);
         fputs(" -d '", out);
         put_quoted(out, o->help, "\\'", "\\");
         fputs("'\n", out);
@@ -229,7 +312,7 @@ static void fish_command(FILE *out, const struct command *command)
         put_words(out, command);
         fputs("'\n", out);
     }
-    fish_options(out, command->options, command->name);
+    fish_options(out, command, command->options);
 }
 
 static void fish_write(FILE *out)
@@ -255,8 +338,10 @@ static void fish_write(FILE *out)
           "    end\n"
           "    test (count $argv) -lt 2; or test (count $words) -eq 1; or return 1\n"
           "    test \"$words[1]\" = \"$argv[1]\"\n"
-          "end\n", out);
-    fish_options(out, option_globals, NULL);
+          "end\nfunction __prescient_zones\n    ", out);
+    put_zones(out);
+    fputs("\nend\n", out);
+    fish_options(out, NULL, option_globals);
     for (const struct command *const *c = command_table; *c; c++)
         fish_command(out, *c);
 }

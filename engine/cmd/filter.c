@@ -5,24 +5,10 @@
 #include <string.h>
 #include "../base/floor.h"
 #include "../base/moment.h"
-#include "../rules/outcome.h"
 #include "../view/item.h"
-#include "../base/utf8.h"
 #include "app.h"
 #include "text.h"
 #include "unknown_job.h"
-
-static int outcome_check(const char *word, struct err *err)
-{
-    for (int o = 0; o < OUTCOME_COUNT; o++)
-        if (!strcmp(word, outcome_name((enum outcome)o)))
-            return 0;
-    return err_set(err, ERR_INPUT,
-                   "--outcome: found '%.*s', expected done, past, beyond_horizon, max_checks, deferred_out, "
-                   "resolved, failed, timeout, crashed, bad_answer, unknown_job, job_broken, skipped, again "
-                   "or deferred",
-                   UTF8_SHOWN(word));
-}
 
 int filter_read(struct app *app, const struct args *args, struct filter *out, struct err *err)
 {
@@ -35,10 +21,7 @@ int filter_read(struct app *app, const struct args *args, struct filter *out, st
         .wide = args_has(args, 'w'),
         .exact = args_has(args, 'x'),
     };
-    int rc = out->outcome ? outcome_check(out->outcome, err) : 0;
-    if (rc < 0)
-        return rc;
-    rc = app_moment_option_param(app, args, 'f', &out->from, err);
+    int rc = app_moment_option_param(app, args, 'f', &out->from, err);
     if (rc < 0)
         return rc;
     rc = app_moment_option_param(app, args, 'b', &out->before, err);

@@ -15,7 +15,7 @@
 
 /* The options, for the table of a command; their letters are filter_read's. */
 #define FILTER_JOB     { "job", 'j', "NAME", "only of this job" }
-#define FILTER_OUTCOME { "outcome", 'o', "WORD", "only with this outcome: done, failed, timeout, ..." }
+#define FILTER_OUTCOME { "outcome", 'o', "WORD", "only with this outcome: failed, timeout, ..." }
 #define FILTER_FROM    { "from", 'f', "TIME", "only from this time on" }
 #define FILTER_SINCE   { "since", 'f', "TIME", "only from this time on" }
 #define FILTER_BEFORE  { "before", 'b', "TIME", "only before this time" }

@@ -5,13 +5,26 @@
 #include "help.h"
 #include "option.h"
 
-static json_t *options_json(const struct command_option *options)
+/* null: it may be anything. */
+static json_t *words_json(const char *const *words)
+{
+    json_t *array = words ? json_array() : json_null();
+    for (; words && *words; words++)
+        if (json_array_append_new(array, json_string(*words)) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *options_json(const struct command *command, const struct command_option *options)
 {
     json_t *array = json_array();
     for (const struct command_option *o = options; array && o && o->name; o++) {
         const char letter[] = { option_short(o), '\0' };
-        json_t *one = json_pack("{s:s, s:s?, s:s?, s:s}", "name", o->name, "short", *letter ? letter : NULL,
-                                "arg", o->arg, "help", o->help);
+        json_t *one = json_pack("{s:s, s:s?, s:s?, s:s, s:o}", "name", o->name, "short",
+                                *letter ? letter : NULL, "arg", o->arg, "help", o->help, "words",
+                                words_json(option_words(command, o)));
         if (json_array_append_new(array, one) == 0)
             continue;
         json_decref(array);
@@ -39,7 +52,7 @@ json_t *help_json_command(const struct command *command)
     return json_pack("{s:s, s:s, s:s, s:s, s:s?, s:o, s:o}", "name", command->name, "group",
                      help_group(command->group), "args", command->args, "help", command->help, "more",
                      command->more, "examples", lines_json(command->examples), "options",
-                     options_json(command->options));
+                     options_json(command, command->options));
 }
 
 json_t *help_json_all(void)
@@ -51,5 +64,5 @@ json_t *help_json_all(void)
         json_decref(commands);
         commands = NULL;
     }
-    return json_pack("{s:o, s:o}", "commands", commands, "options", options_json(option_globals));
+    return json_pack("{s:o, s:o}", "commands", commands, "options", options_json(NULL, option_globals));
 }

@@ -100,6 +100,8 @@ static void launch_take_option(struct launch *l, const struct command_option *op
     const char *value;
     int rc = option_value(option, argc, argv, i, &value, &err);
     if (rc == 0)
+        rc = option_check(l->app.command, option, value, &err);
+    if (rc == 0)
         rc = refuse_repeat(args, option, value, &err);
     if (rc == 0)
         args->options[args->noptions++] = (struct args_option){ option, value };
@@ -112,6 +114,8 @@ static int launch_take_global(struct launch *l, const struct command_option *opt
 {
     const char *value;
     int rc = option_value(option, argc, argv, i, &value, err);
+    if (rc == 0)
+        rc = option_check(NULL, option, value, err);
     if (rc < 0)
         return rc;
     return global_take(l, option->letter, value, err);

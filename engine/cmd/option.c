@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "../base/nearest.h"
+#include "../base/utf8.h"
 
 const struct command_option option_globals[] = {
     { "config", 'c', "FILE", "settings file (default: ./prescient.cfg, then /etc/prescient/prescient.cfg)" },
@@ -21,6 +22,18 @@ const struct command_option option_globals[] = {
     { "version", 'V', NULL, "print the version" },
     { 0 }
 };
+
+static const struct option_words global_words[] = { { "log-level", log_levels }, { 0 } };
+
+const char *const *option_words(const struct command *command, const struct command_option *option)
+{
+    const struct option_words *tables[] = { command ? command->words : NULL, global_words };
+    for (int i = 0; i < 2; i++)
+        for (const struct option_words *row = tables[i]; row && row->option; row++)
+            if (!strcmp(row->option, option->name))
+                return row->words;
+    return NULL;
+}
 
 /* What is typed most often. A letter means one thing, so it is known by the option's name. */
 static const struct { const char *name; char letter; } shorts[] = {
@@ -53,6 +66,30 @@ const struct command_option *option_find(const struct command_option *options, c
             return options;
     }
     return NULL;
+}
+
+/* "keep, earlier or replace" */
+static void put_words(const char *const *words, char *out, size_t size)
+{
+    size_t n = 0;
+    for (int i = 0; words[i] && n < size; i++) {
+        const char *before = words[i + 1] ? ", " : " or ";
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i ? before : "", words[i]);
+    }
+}
+
+int option_check(const struct command *command, const struct command_option *option, const char *value,
+                 struct err *err)
+{
+    char all[512];
+    const char *const *words = option_words(command, option);
+    if (!words || !value)
+        return 0;
+    for (const char *const *word = words; *word; word++)
+        if (!strcmp(*word, value))
+            return 0;
+    put_words(words, all, sizeof all);
+    return err_set(err, ERR_INPUT, "--%s: found '%.*s', expected %s", option->name, UTF8_SHOWN(value), all);
 }
 
 int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,

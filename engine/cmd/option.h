@@ -22,6 +22,12 @@ bool option_is(const char *word);
 int option_value(const struct command_option *option, int argc, char **argv, int *i, const char **value,
                  struct err *err);
 
+/* What its value may be; NULL: anything. `command` NULL: an option of every command. */
+const char *const *option_words(const struct command *command, const struct command_option *option);
+/* ERR_INPUT when it is none of them. */
+int option_check(const struct command *command, const struct command_option *option, const char *value,
+                 struct err *err);
+
 /* ERR_INPUT for a word that names no option of the command (NULL: none was named yet), with the
  * option that was probably meant. */
 int option_unknown(const struct command *command, const char *word, struct err *err);

@@ -2,19 +2,12 @@
 #include "runs_by.h"
 
 #include <inttypes.h>
-#include <string.h>
-#include "../base/utf8.h"
 #include "app.h"
 #include "filter.h"
 
 enum { DAY_S = 86400 };
 
-static int check_part(const char *part, struct err *err)
-{
-    if (!strcmp(part, "job") || !strcmp(part, "entity") || !strcmp(part, "tenant"))
-        return 0;
-    return err_set(err, ERR_INPUT, "--by: found '%.*s', expected job, entity or tenant", UTF8_SHOWN(part));
-}
+const char *const runs_by_parts[] = { "job", "entity", "tenant", NULL };
 
 /* Without --since the last day. */
 static int since_param(struct app *app, struct filter *f, struct err *err)
@@ -39,9 +32,7 @@ int runs_by_main(struct app *app, const struct args *args)
     struct filter f;
     struct err err = { 0 };
     const char *part = args_text(args, 'y');
-    int rc = check_part(part, &err);
-    if (rc == 0)
-        rc = filter_read(app, args, &f, &err);
+    int rc = filter_read(app, args, &f, &err);
     if (rc == 0)
         rc = since_param(app, &f, &err);
     if (rc < 0)

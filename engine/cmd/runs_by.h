@@ -5,6 +5,8 @@
 #include "args.h"
 #include "command.h"
 
+extern const char *const runs_by_parts[];       /* what --by may be; ends with NULL */
+
 /* The whole of the command, with --by. Returns an exit code. */
 int runs_by_main(struct app *app, const struct args *args);
 

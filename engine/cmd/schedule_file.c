@@ -385,24 +385,19 @@ static int read_libconfig_file(struct app *app, int fd, const char *name, struct
 
 /* ---- a file ---- */
 
-static const struct {
-    const char *name;
-    int (*read)(struct app *app, int fd, const char *name, struct schedule_entries *out, struct err *err);
-} formats[] = { { "csv", read_csv_file }, { "libconfig", read_libconfig_file } };
 enum { CSV, LIBCONFIG, FORMATS };
+const char *const schedule_file_formats[] = { [CSV] = "csv", [LIBCONFIG] = "libconfig", [FORMATS] = NULL };
+static int (*const readers[FORMATS])(struct app *app, int fd, const char *name, struct schedule_entries *out,
+                                     struct err *err) = {
+    [CSV] = read_csv_file, [LIBCONFIG] = read_libconfig_file,
+};
 
-/* An index of formats, or an ERR_. */
-static int format_of(const char *file, const char *format, struct err *err)
+static int format_of(const char *file, const char *format)
 {
     const char *dot = strrchr(file, '.');
-    int f = 0;
-    if (!format && dot && (!strcmp(dot, ".cfg") || !strcmp(dot, ".conf")))
-        return LIBCONFIG;
-    while (format && f < FORMATS && strcmp(formats[f].name, format) != 0)
-        f++;
-    if (f < FORMATS)
-        return f;
-    return err_set(err, ERR_INPUT, "--format is '%s', expected csv or libconfig", format);
+    if (format)
+        return !strcmp(format, schedule_file_formats[LIBCONFIG]) ? LIBCONFIG : CSV;
+    return dot && (!strcmp(dot, ".cfg") || !strcmp(dot, ".conf")) ? LIBCONFIG : CSV;
 }
 
 static void free_pointers(const struct schedule_entry ***p) { free(*p); }
@@ -432,13 +427,10 @@ int schedule_file_read(struct app *app, const char *file, const char *format, st
 {
     bool is_stdin = !strcmp(file, "-");
     const char *name = is_stdin ? "stdin" : file;
-    int f = format_of(file, format, err);
-    if (f < 0)
-        return f;
     int fd = is_stdin ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
         return err_sys(err, ERR_INPUT, "%s", file);
-    int rc = formats[f].read(app, fd, name, out, err);
+    int rc = readers[format_of(file, format)](app, fd, name, out, err);
     if (!is_stdin)
         close(fd);
     if (rc < 0)

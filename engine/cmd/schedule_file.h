@@ -48,8 +48,9 @@ int schedule_entry_by_name(const void *a, const void *b);
 /* The same for the check that two entries are of. */
 int schedule_entry_compare_checks(const struct schedule_entry *a, const struct schedule_entry *b);
 
+extern const char *const schedule_file_formats[];       /* ends with NULL */
 /* Reads and checks a whole file ("-": stdin), with defaults, in the order of names; no two have the
- * same name or check. `format`: "csv" or "libconfig"; NULL: as the name ends (.cfg and .conf are
+ * same name or check. `format`: one of those; NULL: as the name ends (.cfg and .conf are
  * libconfig). ERR_INPUT names the line and what is wrong in it. */
 int schedule_file_read(struct app *app, const char *file, const char *format, struct schedule_entries *out,
                        struct err *err);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "../rules/outcome.h"
 #include "../view/item.h"
 #include "cursor.h"
 #include "route.h"
@@ -18,11 +19,6 @@ struct list {
 
 static const char *const states[] = { "waiting", "due", "held_back", "retrying", "paused", NULL };
 static const char *const parts[] = { "job", "tenant", NULL };
-static const char *const endings[] = {
-    "done",           "resolved",   "failed",       "timeout",     "crashed", "bad_answer", "past",
-    "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "skipped", "amiss",      "retryable", NULL,
-};
-
 static const char *const changes[] = {
     "resolve",      "cancel",      "reschedule",   "run-now",         "retry", "pause", "resume",
     "schedule-put", "schedule-on", "schedule-off", "schedule-remove", "deliver-again",
@@ -41,8 +37,8 @@ static const struct list lists[] = {
       { OF_ROW, IN_TIME, IS(MOST), IS(LOOKS), NAMED(TEXT, "tenant"), ONE_OF(states, "state"), IS(AFTER),
         NAMED(BARE, "payload") } },
     { "/v1/history", "history", "cursor",
-      { OF_ROW, ONE_OF(endings, "outcome"), IN_TIME, IS(MOST), IS(LOOK_MS), NAMED(TEXT, "tenant"), IS(AFTER),
-        IS(LOOKS), NAMED(BARE, "payload") } },
+      { OF_ROW, ONE_OF(outcomes_of_history, "outcome"), IN_TIME, IS(MOST), IS(LOOK_MS),
+        NAMED(TEXT, "tenant"), IS(AFTER), IS(LOOKS), NAMED(BARE, "payload") } },
     { "/v1/runs", "runs", "cursor",
       { OF_ROW, NAMED(TEXT, "outcome"), IN_TIME, IS(MOST), IS(LOOK_MS), NAMED(TEXT, "tenant"), IS(AFTER),
         IS(LOOKS) } },

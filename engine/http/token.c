@@ -5,9 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const words[ROLES] = {
-    [ROLE_NONE] = "none", [ROLE_READ] = "read", [ROLE_ENQUEUE] = "enqueue", [ROLE_OPERATE] = "operate",
-};
+const char *const token_roles[] = { "read", "enqueue", "operate", NULL };
 
 bool token_role_may(enum token_role role, enum access access)
 {
@@ -20,13 +18,13 @@ bool token_role_may(enum token_role role, enum access access)
 
 const char *token_role_word(enum token_role role)
 {
-    return words[role];
+    return role == ROLE_NONE ? "none" : token_roles[role - ROLE_READ];
 }
 
 enum token_role token_role_of(const char *word)
 {
     for (enum token_role role = ROLE_READ; role < ROLES; role++)
-        if (!strcmp(words[role], word))
+        if (!strcmp(token_roles[role - ROLE_READ], word))
             return role;
     return ROLE_NONE;
 }

@@ -28,6 +28,7 @@ enum access { ACCESS_OPERATE, ACCESS_ENQUEUE, ACCESS_READ, ACCESS_ANYONE };
 
 bool token_role_may(enum token_role role, enum access access);
 
+extern const char *const token_roles[];         /* those that a token may have; ends with NULL */
 const char *token_role_word(enum token_role role);
 /* ROLE_NONE: it is none. */
 enum token_role token_role_of(const char *word);

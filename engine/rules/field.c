@@ -12,7 +12,7 @@
 #include "digest.h"
 #include "slot.h"
 
-static const char *const conflicts[FIELD_CONFLICTS] = { "keep", "earlier", "replace" };
+const char *const field_conflicts[] = { "keep", "earlier", "replace", NULL };
 
 int field_check_name(const char *field, const char *text, struct err *err)
 {
@@ -116,12 +116,12 @@ int field_check_conflict(const char *word, struct err *err)
 int field_conflict_index(const char *word)
 {
     for (int i = 0; word && i < FIELD_CONFLICTS; i++)
-        if (!strcmp(word, conflicts[i]))
+        if (!strcmp(word, field_conflicts[i]))
             return i;
     return -1;
 }
 
 const char *field_conflict_word(uint32_t index)
 {
-    return index < FIELD_CONFLICTS ? conflicts[index] : NULL;
+    return index < FIELD_CONFLICTS ? field_conflicts[index] : NULL;
 }

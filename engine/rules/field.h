@@ -33,6 +33,7 @@ int field_check_time(const char *field, int64_t at, struct err *err);
 /* What an enqueue does when the check is there already: "keep", "earlier" or "replace". */
 int field_check_conflict(const char *word, struct err *err);
 enum { FIELD_CONFLICTS = 3 };
+extern const char *const field_conflicts[];             /* keep, earlier, replace; ends with NULL */
 int field_conflict_index(const char *word);             /* -1: none of them */
 const char *field_conflict_word(uint32_t index);        /* NULL: there is no such one */
 

@@ -1,10 +1,22 @@
 /* outcome.c - the names of outcomes, and what follows from an outcome. */
 #include "outcome.h"
 
+#include <stddef.h>
+
 static const char *const names[OUTCOME_COUNT] = {
 #define OUTCOME(name, text, count) text,
     OUTCOMES(OUTCOME)
 #undef OUTCOME
+};
+
+const char *const outcomes_of_history[] = {
+    "done",       "resolved",       "failed",     "timeout",      "crashed",     "bad_answer",
+    "past",       "beyond_horizon", "max_checks", "deferred_out", "unknown_job", "amiss",
+    "retryable",  NULL,
+};
+const char *const outcomes_of_runs[] = {
+    "again",   "deferred",   "failed",     "timeout", "crashed",
+    "bad_answer", "job_broken", "skipped", "done",    NULL,
 };
 
 const char *outcome_name(enum outcome o)

@@ -55,4 +55,10 @@ enum keep_runs { KEEP_RUNS_ALL, KEEP_RUNS_PROBLEMS, KEEP_RUNS_NONE };
 
 bool outcome_leaves_run_row(enum outcome o, enum keep_runs keep);
 
+/* Which of them a list can have, and be asked for; each ends with NULL. `amiss` is each end that is
+ * not good, `retryable` what a retry files again. In the run log `done` is of a schedule, whose
+ * check waits on. */
+extern const char *const outcomes_of_history[];
+extern const char *const outcomes_of_runs[];
+
 #endif

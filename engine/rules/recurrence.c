@@ -7,10 +7,11 @@
 
 #define BIAS_UNIT 10000
 
+const char *const recurrence_missed_words[] = { "run_once", "run_all", "skip", NULL };
+
 const char *recurrence_missed_word(enum recurrence_missed missed)
 {
-    static const char *const words[] = { "run_once", "run_all", "skip" };
-    return words[missed];
+    return recurrence_missed_words[missed];
 }
 
 int64_t recurrence_bias_s(const struct recurrence *r)

@@ -24,6 +24,7 @@ enum recurrence_missed {
     RECURRENCE_RUN_ALL,  /* one after the other, the newest RECURRENCE_ALL_MAX */
     RECURRENCE_SKIP,     /* none runs */
 };
+extern const char *const recurrence_missed_words[];     /* in the order of the enum; ends with NULL */
 const char *recurrence_missed_word(enum recurrence_missed missed); /* "run_once", ... */
 
 struct recurrence {

@@ -11,7 +11,7 @@ export const title = "What ended badly";
 const AT_ONCE = 5;                  // questions of 1,000 rows each, before somebody asks for more
 const SHOWN = 200;
 const OUTCOMES = ["", "failed", "timeout", "crashed", "bad_answer", "past", "beyond_horizon", "max_checks",
-    "deferred_out", "unknown_job", "skipped"];
+    "deferred_out", "unknown_job"];
 const FIELDS = [
     { name: "entity", label: "Entity" },
     { name: "key", label: "Key" },
