@@ -146,7 +146,7 @@ inside() {
         "prescient history --outcome failed --since -1d"
     LOOK="last pass"
     has "$STORE_NAME: which engine was the last" "$(level)" \
-        "('ok', 'over the slot 2030-01-01 02:00:00, by "
+        "('ok', 'over the slot 2030-01-01T02:00:00Z, by "
     LOOK="runs in trouble"
     look --now 2030-01-03T20:00:00Z
     is "$STORE_NAME: two days later it is history" "$(level)" "('ok', 'none in the last day')"

@@ -545,7 +545,7 @@ void doctor_finds_overdue_checks(void)
     int warnings = 0;
     for (int i = 0; i < rows.rows; i++)
         warnings += strcmp(cell(&rows, i, "level"), "warn") == 0 &&
-                    strstr(cell(&rows, i, "found"), "2026-03-01 13:00:00") != NULL;
+                    strstr(cell(&rows, i, "found"), "2026-03-01T13:00:00Z") != NULL;
     IS(1, warnings);
 }
 

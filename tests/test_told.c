@@ -147,6 +147,31 @@ static void a_cell_says_both(void)
     cell(&terminal, CELL_MOMENT, NULL, "NULL");
 }
 
+/* What a store has put together has its times in UTC; all else in it stays. */
+static void moments_within_a_text_are_told_like_others(void)
+{
+    static const struct { const char *text, *told; } all[] = {
+        { "the slot 2026-03-01T13:15:00Z, by shop-1", "the slot 2026-03-01 14:15+01:00, by shop-1" },
+        { "2026-03-01T13:15:00Z", "2026-03-01 14:15+01:00" },
+        { "from 2026-03-01T13:15:00Z to 2026-07-01T13:15:30Z.",
+          "from 2026-03-01 14:15+01:00 to 2026-07-01 15:15:30+02:00." },
+        { "3 rows", "3 rows" },
+        { "2026-03-01 13:15:00", "2026-03-01 13:15:00" },
+        { "2026-13-01T13:15:00Z", "2026-13-01T13:15:00Z" },
+        { "x2026-03-01T13:15:00Z", "x2026-03-01T13:15:00Z" },
+        { "2026-03-01T13:15:0", "2026-03-01T13:15:0" },
+        { "", "" },
+    };
+    struct arena *a = arena_new(1024);
+    struct zone *zone = NULL;
+    CU_ASSERT_EQUAL_FATAL(zone_read("Europe/Berlin", &zone, NULL), 0);
+    const struct telling t = { .zone = zone, .is_short = true };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        CU_ASSERT_STRING_EQUAL(told_text(a, &t, all[i].text), all[i].told);
+    zone_free(zone);
+    arena_free(a);
+}
+
 static const struct test tests[] = {
     TEST(a_distance_is_told_in_one_unit),
     TEST(it_is_rounded_to_the_nearest),
@@ -157,6 +182,7 @@ static const struct test tests[] = {
     TEST(what_is_told_is_read_back),
     TEST(an_offset_with_seconds_is_told_in_utc),
     TEST(a_cell_says_both),
+    TEST(moments_within_a_text_are_told_like_others),
     { NULL, NULL },
 };
 

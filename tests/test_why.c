@@ -2,6 +2,8 @@
 #include "test.h"
 
 #include <string.h>
+#include "../engine/base/zone.h"
+#include "../engine/view/told.h"
 #include "../engine/view/why.h"
 
 enum { NOW = 1772370900 };              /* 2026-03-01T13:15:00Z */
@@ -44,8 +46,8 @@ static const struct row {
 } rows[] = {
     { { OF }, WHY_NEVER_ENQUEUED, "no check of the job unshipped waits for orders/42, and none is" },
     { { OF, .searched_to = NOW - 60 }, WHY_NOT_FOUND,
-      "since 2026-03-01T13:14:00Z (1m ago); the history before" },
-    { { OF, .check = &ahead }, WHY_WAITS, "it waits for its slot, 2026-03-01T13:30:00Z (in 15m)" },
+      "since 2026-03-01T13:14:00Z (60 s ago); the history before" },
+    { { OF, .check = &ahead }, WHY_WAITS, "it waits for its slot, 2026-03-01T13:30:00Z (in 15 min)" },
     { { OF, .check = &ahead, .engines = &none }, WHY_WAITS, "; but no engine has noted itself lately" },
     { { OF, .check = &ahead, .job_is = WHY_JOB_UNKNOWN, .meant = "unshiped" }, WHY_WAITS,
       "; but no engine has noted the job unshipped; did you mean unshiped?" },
@@ -54,13 +56,13 @@ static const struct row {
     { { OF, .check = &ahead, .pause = &on, .run = &again }, WHY_ASKED_AGAIN, "so it will be put aside then" },
     { { OF, .check = &never }, WHY_WAITS, "for a time that never comes: prescient reschedule" },
     { { OF, .check = &begun, .running = &running, .slot = &open_slot, .place = &place }, WHY_RUNS,
-      "on shop-2/7, in worker 4711, since 2026-03-01T13:14:48Z (12s ago)" },
+      "on shop-2/7, in worker 4711, since 2026-03-01T13:14:48Z (12 s ago)" },
     { { OF, .check = &begun, .slot = &open_slot }, WHY_SLOT_RUNS,
-      "was begun by shop-1/3 2026-03-01T13:14:55Z (5s ago) and is not finished" },
+      "was begun by shop-1/3 2026-03-01T13:14:55Z (5 s ago) and is not finished" },
     { { OF, .check = &begun, .slot = &open_slot, .pause = &on }, WHY_SLOT_RUNS, "so it is put aside" },
     { { OF, .check = &begun, .slot = &not_opened, .engines = &one }, WHY_SLOT_LATE,
       "no engine has begun it; the last that an engine noted of itself was 2026-02-26T18:35:00Z "
-      "(2d18h ago) by shop-1" },
+      "(3 d ago) by shop-1" },
     { { OF, .check = &begun, .slot = &not_opened, .engines = &none }, WHY_SLOT_LATE,
       "no engine has noted itself lately" },
     { { OF, .check = &begun, .slot = &not_opened, .place = &place, .engines = &none }, WHY_SLOT_LATE,
@@ -72,7 +74,7 @@ static const struct row {
     { { OF, .check = &begun, .slot = &open_slot, .job_is = WHY_JOB_UNKNOWN }, WHY_UNKNOWN_JOB,
       "give the job to an engine" },
     { { OF, .check = &paused, .pause = &on }, WHY_PAUSED,
-      "paused since 2026-03-01T11:15:00Z (2h ago) by ada: their API is down; prescient resume --job "
+      "paused since 2026-03-01T11:15:00Z (2 h ago) by ada: their API is down; prescient resume --job "
       "unshipped" },
     { { OF, .check = &paused }, WHY_PAUSED, "prescient pauses" },
     { { OF, .check = &put_off, .job_is = WHY_JOB_UNKNOWN }, WHY_UNKNOWN_JOB,
@@ -87,9 +89,9 @@ static const struct row {
     { { OF, .check = &failing, .run = &timeout }, WHY_BACKING_OFF, "failure 2 in a row" },
     { { OF, .check = &ahead, .run = &deferred }, WHY_DEFERRED, "could not tell yet" },
     { { OF, .check = &ahead, .run = &again }, WHY_ASKED_AGAIN,
-      "wants to look again: two left; it does so 2026-03-01T13:30:00Z (in 15m)" },
+      "wants to look again: two left; it does so 2026-03-01T13:30:00Z (in 15 min)" },
     { { OF, .over = &done }, WHY_DONE,
-      "looked at 2026-03-01T13:13:59Z (1m1s ago) by shop-2/7, which answered: done: shipped; nothing was "
+      "looked at 2026-03-01T13:13:59Z (61 s ago) by shop-2/7, which answered: done: shipped; nothing was "
       "raised" },
     { { OF, .over = &raised }, WHY_DONE, "it raised 3 events" },
     { { OF, .over = &unsure }, WHY_DONE, "which answered: done" },
@@ -109,7 +111,7 @@ static const struct event_row {
     const char *words;
 } event_rows[] = {
     { { LATE, .is_readable = true }, WHY_NO_LISTENER,
-      "the event late of 2026-03-01T13:14:00Z (1m ago) is delivered to no listener by itself" },
+      "the event late of 2026-03-01T13:14:00Z (60 s ago) is delivered to no listener by itself" },
     { { LATE }, WHY_EVENT_WITHHELD, "is withheld from readers of events" },
     { { LATE, .is_heard = true, .is_readable = true }, WHY_DELIVERY_UNKNOWN, "its delivery is not found" },
     { { FOR_MAIL, .state = "done", .ended_at = NOW, .tries = 1 }, WHY_DELIVERED,
@@ -118,7 +120,7 @@ static const struct event_row {
     { { FOR_MAIL, .state = "paused", .next_at = PAUSED }, WHY_DELIVERY_PAUSED,
       "is paused (prescient pauses)" },
     { { FOR_MAIL, .state = "retrying", .note = "503", .next_at = NOW + 90, .tries = 2 },
-      WHY_DELIVERY_RETRIES, "; it is tried 2026-03-01T13:16:30Z (in 1m30s), 2 attempts: 503" },
+      WHY_DELIVERY_RETRIES, "; it is tried 2026-03-01T13:16:30Z (in 90 s), 2 attempts: 503" },
     { { FOR_MAIL, .state = "resolved", .ended_at = NOW }, WHY_DELIVERY_RESOLVED, "that was resolved" },
     { { FOR_MAIL, .state = "failed", .note = "gone", .ended_at = NOW }, WHY_DELIVERY_FAILED, "is given up" },
 };
@@ -145,9 +147,29 @@ static void an_event_has_a_sentence_for_each_delivery(void)
 {
     struct arena *a = arena_new(4096);
     for (size_t i = 0; i < sizeof event_rows / sizeof *event_rows; i++) {
-        struct why why = why_of_event(a, NOW, &event_rows[i].event);
+        struct why why = why_of_event(a, NOW, NULL, &event_rows[i].event);
         is_told(&why, event_rows[i].code, event_rows[i].words);
     }
+    arena_free(a);
+}
+
+/* A terminal in Berlin is told the same times in its zone, and short. */
+static void who_shows_a_sentence_decides_how_times_are_told(void)
+{
+    struct arena *a = arena_new(4096);
+    struct zone *berlin = NULL;
+    CU_ASSERT_EQUAL_FATAL(zone_read("Europe/Berlin", &berlin, NULL), 0);
+    const struct telling terminal = { .zone = berlin, .is_short = true }, piped = { .zone = berlin };
+    struct why_facts f = { OF, .check = &ahead };
+    f.telling = &terminal;
+    CU_ASSERT_STRING_EQUAL(why_of(a, &f).sentence,
+                           "it waits for its slot, 2026-03-01 14:30+01:00 (in 15 min)");
+    f.telling = &piped;
+    CU_ASSERT_STRING_EQUAL(why_of(a, &f).sentence,
+                           "it waits for its slot, 2026-03-01T14:30:00+01:00 (in 15 min)");
+    struct why event = why_of_event(a, NOW, &terminal, &event_rows[0].event);
+    CU_ASSERT_PTR_NOT_NULL(strstr(event.sentence, "of 2026-03-01 14:14+01:00 (60 s ago) is delivered"));
+    zone_free(berlin);
     arena_free(a);
 }
 
@@ -168,6 +190,7 @@ static void each_code_is_told_of_something(void)
 static const struct test tests[] = {
     TEST(the_cause_that_explains_most_is_told),
     TEST(an_event_has_a_sentence_for_each_delivery),
+    TEST(who_shows_a_sentence_decides_how_times_are_told),
     TEST(each_code_is_told_of_something),
     { NULL, NULL },
 };

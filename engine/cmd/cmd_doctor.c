@@ -23,6 +23,7 @@
 #include "refused.h"
 #include "report.h"
 #include "standing_pauses.h"
+#include "telling.h"
 #include "text.h"
 #include "waiting_jobs.h"
 
@@ -564,7 +565,7 @@ static void findings_of(struct doctor *d, const char *report, const char *what_f
         enum level level = level_named(rows_value(&rows, r, "level"));
         if (!what)
             what = "database";
-        finding(d, level, what, found ? found : "", rows_value(&rows, r, "advice"));
+        finding(d, level, what, found ? telling_text(d->app, found) : "", rows_value(&rows, r, "advice"));
     }
 }
 
@@ -611,12 +612,11 @@ static void look_at_growth(struct doctor *d)
             "rows are older than keep: does an engine run, and does a session hold these tables for hours?";
     for (int r = 0; r < rows.rows; r++) {
         int64_t oldest = rows_number(&rows, r, "oldest_at");
-        char oldest_text[MOMENT_TEXT];
         const char *size = "", *since = "";
         if (rows_value(&rows, r, "bytes"))
             size = size_text(d, rows_number(&rows, r, "bytes"));
         if (oldest)
-            since = text(d, ", since %.10s", moment_format(oldest, oldest_text));
+            since = text(d, ", since %.10s", telling_moment(d->app, oldest));
         finding(d, growth_level(keep_s, oldest, d->hello.now_us / 1000000), rows_value(&rows, r, "what"),
                 text(d, "about %" PRId64 " rows%s%s", rows_number(&rows, r, "rows"), size, since), advice);
     }

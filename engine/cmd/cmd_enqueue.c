@@ -1,7 +1,6 @@
 /* prescient enqueue - one check from the command line, or one for each line of a CSV file. */
 #include <inttypes.h>
 #include <string.h>
-#include "../base/moment.h"
 #include "../rules/field.h"
 #include "../rules/slot.h"
 #include "../store/enqueue_check.h"
@@ -10,6 +9,7 @@
 #include "drawing.h"
 #include "load.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -91,7 +91,7 @@ static void print_enqueued(struct app *app, const struct store_rows *rows, char 
         return;
     }
     const char *outcome = rows_value(rows, 0, "outcome");
-    const char *at = report_cell(app, CELL_MOMENT, rows_value(rows, 0, "next_check_at"));
+    const char *at = telling_cell(app, CELL_MOMENT, rows_value(rows, 0, "next_check_at"), false);
     fprintf(app->out, "%s: ", outcome ? outcome : "?");
     for (int i = 0; i < 3; i++) {
         text_put(app->out, names[i], 0);
@@ -105,7 +105,6 @@ static void print_enqueued(struct app *app, const struct store_rows *rows, char 
 static void remark_past(struct app *app, const struct store_rows *rows, int64_t wanted)
 {
     struct err err = { 0 };
-    char text[MOMENT_TEXT];
     int64_t now = 0;
     int32_t length_s = store_slot_length_s(app->store);
     const char *outcome = rows_value(rows, 0, "outcome");
@@ -114,7 +113,7 @@ static void remark_past(struct app *app, const struct store_rows *rows, int64_t 
         return;
     if (app_now(app, &now, &err) == 0 && slot_has_passed(wanted, now, length_s))
         app_remark(app, "%s has passed: the check is filed under the next slot",
-                   moment_format(wanted, text));
+                   telling_moment(app, wanted));
 }
 
 static void tell_unknown_job(struct app *app, const char *job)

@@ -6,9 +6,7 @@
 #include <string.h>
 #include "../base/clock.h"
 #include "../base/floor.h"
-#include "../base/moment.h"
 #include "../rules/event_cursor.h"
-#include "../view/told.h"
 #include "action.h"
 #include "app.h"
 #include "consumer.h"
@@ -17,6 +15,7 @@
 #include "event_filter.h"
 #include "interrupt.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 #include "unknown_job.h"
 #include "withheld.h"
@@ -266,7 +265,6 @@ static void print_none(const struct events *e, int64_t withheld)
  * second. */
 static void tell_more(const struct events *e)
 {
-    char at[MOMENT_TEXT];
     struct app *app = e->app;
     if (is_forward(e))
         app_remark(app, "these are the first %" PRId64 "; --after %s shows the next", e->limit, e->cursor);
@@ -275,7 +273,7 @@ static void tell_more(const struct events *e)
                    e->limit, e->cursor);
     else
         app_remark(app, "searched back to %s; --until %s continues there, --limit 0 searches all",
-                   moment_format(floor_div(e->last_us, 1000000), at), e->cursor);
+                   telling_moment(app, floor_div(e->last_us, 1000000)), e->cursor);
 }
 
 static int list(struct app *app, const struct args *args)
@@ -286,7 +284,7 @@ static int list(struct app *app, const struct args *args)
         .after = args_text(args, 'a'),
         .until = args_text(args, 'u'),
         .limit = args_has(args, 'f') ? 0 : 100,
-        .telling = { .zone = app->zone ? app->zone : app->terminals_zone, .is_short = app->terminal },
+        .telling = telling_of(app),
     };
     struct err err = { 0 };
     if (args_number(args, 'l', 0, INT64_MAX, &e.limit, &err) < 0 ||

@@ -5,6 +5,7 @@
 #include "app.h"
 #include "consumers.h"
 #include "report.h"
+#include "telling.h"
 
 static int prune_main(struct app *app, const struct args *args);
 
@@ -64,8 +65,7 @@ static void print_counts(struct app *app, const struct prune_ctx *p)
 {
     const struct prune_counts *c = &p->counts;
     const char *unit = c->by_days ? "days" : "rows";
-    char before[MOMENT_TEXT];
-    moment_format(p->before, before);
+    const char *before = telling_moment(app, p->before);    /* with --json in UTC */
     if (app->json)
         print_json(app, p, before);
     else

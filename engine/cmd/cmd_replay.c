@@ -7,6 +7,7 @@
 #include "app.h"
 #include "engine_command.h"
 #include "progress.h"
+#include "telling.h"
 
 static int replay_main(struct app *app, const struct args *args);
 
@@ -30,13 +31,14 @@ const struct command cmd_replay = {
     .main = replay_main,
 };
 
-struct shown { struct progress bar; int64_t from; };
+struct shown { struct app *app; struct progress bar; int64_t from; };
 
 static void show(void *ctx, int64_t slot, int64_t slots)
 {
     struct shown *s = ctx;
     char at[MOMENT_TEXT], detail[96];
-    snprintf(detail, sizeof detail, "%s, %" PRId64 " slots", moment_format(slot, at), slots);
+    const struct telling t = telling_of(s->app);
+    snprintf(detail, sizeof detail, "%s, %" PRId64 " slots", told_moment(slot, &t, at), slots);
     progress_show(&s->bar, slot - s->from, detail);
 }
 
@@ -54,7 +56,7 @@ static int replay_main(struct app *app, const struct args *args)
     plan.delivers = args_has(args, 'd');
     if (!plan.delivers)
         app->settings.nlisteners = 0;   /* what it emits is of the past, and goes to nobody today */
-    struct shown shown = { .from = plan.from };
+    struct shown shown = { .app = app, .from = plan.from };
     progress_init(&shown.bar, "replay", plan.to - plan.from + 1, !app->quiet);
     plan.next = plan.from;
     plan.progress = show;

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "app.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 
 static int reschedule_main(struct app *app, const struct args *args);
@@ -41,7 +42,7 @@ static int reschedule_main(struct app *app, const struct args *args)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
     bool moved = outcome && !strcmp(outcome, "moved");
-    const char *to = report_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
+    const char *to = telling_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"), false);
     if (app->json)
         report_print_object(app, rows_object(&rows, 0));
     else if (moved)

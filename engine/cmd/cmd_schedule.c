@@ -12,6 +12,7 @@
 #include "report.h"
 #include "schedule_file.h"
 #include "schedule_load.h"
+#include "telling.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -134,7 +135,7 @@ static int put(struct app *app, const char *mode, char *const names[4], const st
     if (app_rows(app, "schedule_put", params, sizeof params / sizeof *params, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
-    const char *at = report_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
+    const char *at = telling_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"), false);
     tell_period(app, names[0], &w);
     tell_job(app, names[3]);
     if (app->json) {
@@ -212,9 +213,9 @@ static void print_times(struct app *app, const struct schedule_times *times)
     if (!times->n)
         fprintf(app->out, "%-16s%s\n", "next times", times->none);
     for (int i = 0; i < times->n; i++) {
-        fprintf(app->out, "%-16s%s", i ? "" : "next times", report_moment(app, times->at[i]));
+        fprintf(app->out, "%-16s%s", i ? "" : "next times", telling_moment_away(app, times->at[i]));
         if (i == 0 && times->late_since)
-            fprintf(app->out, ", at once: it is late, since %s", report_moment(app, times->late_since));
+            fprintf(app->out, ", at once: it is late, since %s", telling_moment_away(app, times->late_since));
         fputc('\n', app->out);
     }
 }
@@ -222,7 +223,7 @@ static void print_times(struct app *app, const struct schedule_times *times)
 static void print_shown(struct app *app, const struct store_rows *row, const struct schedule_times *times)
 {
     for (int c = 0; c < row->columns; c++) {
-        const char *shown = report_cell(app, row->kinds[c], row->cells[c]);
+        const char *shown = telling_cell(app, row->kinds[c], row->cells[c], false);
         if (!shown || !is_shown(row->names[c]))
             continue;
         fprintf(app->out, "%-16s", row->names[c]);

@@ -1,9 +1,9 @@
 /* prescient slots - how many checks wait in which slot, and how past slots ended. */
 #include <inttypes.h>
-#include "../base/moment.h"
 #include "../view/item.h"
 #include "app.h"
 #include "filter.h"
+#include "telling.h"
 
 static int slots_main(struct app *app, const struct args *args);
 
@@ -120,10 +120,9 @@ static int read_rows(struct slots *s, struct store_rows *rows, struct err *err)
 static void tell_left_out(struct slots *s, const struct store_rows *rows, bool has_later,
                           const struct report_view *view)
 {
-    char at[MOMENT_TEXT];
     if (rows->rows && s->has_earlier && !view->newest_first)
         app_remark(s->app, "there are earlier ones; --before %s shows them, newest first",
-                   moment_format(rows_number(rows, 0, "slot_at"), at));
+                   telling_typed(s->app, rows_number(rows, 0, "slot_at")));
     if (has_later || (s->has_earlier && view->newest_first))
         filter_tell_more(s->app, &s->f, rows, view);
 }

@@ -21,6 +21,7 @@
 #include "interrupt.h"
 #include "report.h"
 #include "spool.h"
+#include "telling.h"
 #include "text.h"
 
 static int spool_main(struct app *app, const struct args *args);
@@ -478,15 +479,15 @@ static const char *name_of(const char *command)
 
 static void print_added(struct app *app, const char *slot_name, const char *name, int64_t slot)
 {
-    char at[MOMENT_TEXT];
-    moment_format(slot, at);
     if (app->json) {
+        char at[MOMENT_TEXT];
+        moment_format(slot, at);
         report_print_object(app, json_pack("{s:s, s:s, s:s}", "slot", slot_name, "name", name, "at", at));
         return;
     }
     fprintf(app->out, "%s/", slot_name);
     text_put(app->out, name, 0);
-    fprintf(app->out, " at %s\n", at);
+    fprintf(app->out, " at %s\n", telling_moment(app, slot));
 }
 
 static int add_program(struct app *app, const struct args *args, struct err *err)

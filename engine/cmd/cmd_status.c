@@ -12,6 +12,7 @@
 #include "seen_engines.h"
 #include "slow_runs.h"
 #include "standing_pauses.h"
+#include "telling.h"
 #include "waiting_jobs.h"
 #include "withheld.h"
 
@@ -129,7 +130,7 @@ static const char *line_value(struct app *app, const struct store_rows *rows, co
         return NULL;
     if (!strcmp(column, "slot_length_s"))
         return arena_strdup(app->arena, duration_format_us(rows_number(rows, 0, column) * 1000000, text));
-    return arena_printf(app->arena, "%s%s", report_cell(app, rows->kinds[c], cell),
+    return arena_printf(app->arena, "%s%s", telling_cell(app, rows->kinds[c], cell, false),
                         remark(rows, column));
 }
 

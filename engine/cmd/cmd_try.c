@@ -16,6 +16,7 @@
 #include "app.h"
 #include "probe.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 #include "trial.h"
 
@@ -163,19 +164,13 @@ static bool is_answer(enum answer_kind kind)
     return kind == ANSWER_DONE || kind == ANSWER_AGAIN || kind == ANSWER_DEFER;
 }
 
-static const char *moment_text(struct app *app, int64_t at)
-{
-    char text[MOMENT_TEXT];
-    return arena_strdup(app->arena, moment_format(at, text));
-}
-
 /* What an engine would do with the check. */
 static const char *verdict_text(struct app *app, const struct trial_result *r)
 {
-    const char *next = r->verdict.ends ? NULL : moment_text(app, r->verdict.next_at);
     if (r->verdict.ends)
         return arena_printf(app->arena, "the check would be over: %s", outcome_name(r->verdict.outcome));
-    return arena_printf(app->arena, "the check would be looked at again in the slot %s", next ? next : "?");
+    return arena_printf(app->arena, "the check would be looked at again in the slot %s",
+                        telling_moment_away(app, r->verdict.next_at));
 }
 
 /* What few checks have: the text with ", LABEL VALUE" behind it. */
@@ -186,10 +181,9 @@ static const char *with(struct app *app, const char *text, const char *label, co
 
 static const char *filed_text(struct app *app, const struct effect *e)
 {
-    const char *at = moment_text(app, e->at);
     const char *json = e->json ? e->json : "";
     const char *text = arena_printf(app->arena, "enqueue  %s %s %s at %s, conflict %s", e->entity_name,
-                                    e->entity_key, e->job, at ? at : "?", e->conflict);
+                                    e->entity_key, e->job, telling_moment_away(app, e->at), e->conflict);
     if (e->priority)
         text = with(app, text, "priority", arena_printf(app->arena, "%" PRId32, e->priority));
     text = with(app, text, "concurrency key", e->concurrency_key);
@@ -231,7 +225,7 @@ static void print_text(struct app *app, const struct trial_result *r)
         put_request(app, r->request);
     const char *answer = answers[r->kind];
     if (r->kind == ANSWER_AGAIN || r->kind == ANSWER_DEFER)
-        answer = arena_printf(app->arena, "%s at %s", answer, moment_text(app, r->raw.at));
+        answer = arena_printf(app->arena, "%s at %s", answer, telling_moment_away(app, r->raw.at));
     put_line(app, "answer   ", answer);
     if (r->raw.text && *r->raw.text)
         put_line(app, is_answer(r->kind) ? "note     " : "why      ", r->raw.text);
@@ -244,13 +238,13 @@ static void print_text(struct app *app, const struct trial_result *r)
                          : "nothing was written down\n", app->out);
 }
 
-static json_t *moment_json(struct app *app, int64_t at, bool is_set)
+static json_t *moment_json(int64_t at, bool is_set)
 {
-    const char *text = is_set ? moment_text(app, at) : NULL;
-    return text ? json_string(text) : json_null();
+    char text[MOMENT_TEXT];
+    return is_set ? json_string(moment_format(at, text)) : json_null();
 }
 
-static json_t *effect_object(struct app *app, const struct effect *e)
+static json_t *effect_object(const struct effect *e)
 {
     static const char *const kinds[] = { [EFFECT_EMIT] = "emit", [EFFECT_ENQUEUE] = "enqueue",
                                          [EFFECT_RESOLVE] = "resolve" };
@@ -258,7 +252,7 @@ static json_t *effect_object(struct app *app, const struct effect *e)
     bool is_filed = e->kind == EFFECT_ENQUEUE;
     return json_pack("{s:s, s:s?, s:s?, s:s?, s:s?, s:o, s:s?, s:o, s:s?, s:s?, s:o?}", "effect",
                      kinds[e->kind], "event", e->event, "entity_name", e->entity_name, "entity_key",
-                     e->entity_key, "job", e->job, "at", moment_json(app, e->at, is_filed), "conflict",
+                     e->entity_key, "job", e->job, "at", moment_json(e->at, is_filed), "conflict",
                      e->conflict, "priority", is_filed ? json_integer(e->priority) : json_null(),
                      "concurrency_key", e->concurrency_key, "tenant", e->tenant, "data", data);
 }
@@ -268,14 +262,14 @@ static void print_json(struct app *app, const struct trial_result *r)
     bool has_time = r->kind == ANSWER_AGAIN || r->kind == ANSWER_DEFER;
     json_t *effects = report_made(app, json_array());
     for (int i = 0; i < r->raw.neffects; i++)
-        report_added(app, json_array_append_new(effects, effect_object(app, &r->raw.effects[i])));
+        report_added(app, json_array_append_new(effects, effect_object(&r->raw.effects[i])));
     const char *request = r->request;
     if (request && !utf8_is_valid(request, strlen(request)))
         request = "it is not valid UTF-8";
     json_t *object = json_pack("{s:s, s:o, s:s, s:b, s:o, s:I, s:s?, s:o, s:s?}", "answer",
-                               answers[r->kind], "at", moment_json(app, r->raw.at, has_time), "outcome",
+                               answers[r->kind], "at", moment_json(r->raw.at, has_time), "outcome",
                                outcome_name(r->verdict.outcome), "is_over", r->verdict.ends, "next_check_at",
-                               moment_json(app, r->verdict.next_at, !r->verdict.ends), "run_us",
+                               moment_json(r->verdict.next_at, !r->verdict.ends), "run_us",
                                (json_int_t)r->raw.run_us, "note", r->raw.text, "effects", effects,
                                "request", request);
     report_print_object(app, object);

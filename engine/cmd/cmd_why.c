@@ -2,6 +2,7 @@
 #include "../view/why_json.h"
 #include "app.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 
 static int why_main(struct app *app, const struct args *args);
@@ -44,8 +45,9 @@ static void print_sentences(struct app *app, const struct why_answer *answer)
 
 static int why_main(struct app *app, const struct args *args)
 {
+    const struct telling telling = telling_of(app);
     struct why_source source = { .rows = rows_of, .ctx = app, .settings = &app->settings,
-                                 .arena = app->arena };
+                                 .arena = app->arena, .telling = &telling };
     struct why_answer answer;
     struct err err;
     const char *entity = args->operands[0], *key = args->operands[1];

@@ -3,11 +3,11 @@
 #include "compared.h"
 
 #include <string.h>
-#include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../rules/listener_line.h"
 #include "../run/noted.h"
 #include "report.h"
+#include "telling.h"
 
 enum { SIDES_MAX = 8, NAMED_MAX = 8, ENGINES_NAMED = 3 };
 
@@ -70,7 +70,6 @@ static void add_name(struct comparison *c, struct side *side, const char *name)
 /* "shop1 daemon /etc/prescient/prescient.cfg (2026-03-01T13:15:00Z)" */
 static void add_engine(struct comparison *c, const struct store_rows *rows, int row)
 {
-    char seen[MOMENT_TEXT];
     struct side *side = side_of(c, known(rows_value(rows, row, "listeners")));
     c->engines++;
     c->has_more = c->has_more || !side;
@@ -78,7 +77,7 @@ static void add_engine(struct comparison *c, const struct store_rows *rows, int 
         return;
     const char *engine = known(rows_value(rows, row, "engine")), *file = known(rows_value(rows, row, "file"));
     const char *command = known(rows_value(rows, row, "command"));
-    moment_format(rows_number(rows, row, "seen_at"), seen);
+    const char *seen = telling_moment(c->app, rows_number(rows, row, "seen_at"));
     add_name(c, side, arena_printf(c->app->arena, "%.*s %.*s %.*s (%s)", UTF8_SHOWN(engine),
                                    UTF8_SHOWN(command), UTF8_SHOWN(file), seen));
 }

@@ -21,6 +21,7 @@
 #include "consumers.h"
 #include "guarded.h"
 #include "interrupt.h"
+#include "telling.h"
 #include "withheld.h"
 
 #define SECOND_US INT64_C(1000000)
@@ -352,14 +353,13 @@ static int go_through(struct delivering *d, struct err *err)
 
 static void tell_pruned(struct delivering *d)
 {
-    char at[MOMENT_TEXT];
     if (!d->consumer.pruned_at || d->consumer.pruned_at == d->told_pruned)
         return;
     d->told_pruned = d->consumer.pruned_at;
     app_warn(d->app,
              "%s: events that it had not read were older than `keep` and were pruned at %s; it goes on with "
              "the oldest that there is. --reset ends this warning",
-             d->o->name, moment_format(d->consumer.pruned_at, at));
+             d->o->name, telling_moment(d->app, d->consumer.pruned_at));
 }
 
 static int pass(struct delivering *d, struct err *err)

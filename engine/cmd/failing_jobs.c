@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "../base/moment.h"
 #include "../base/utf8.h"
 #include "report.h"
+#include "telling.h"
 
 #define ROWS_LOOKED_AT "10000"
 #define WITHIN_MS "500"
@@ -23,7 +23,6 @@ int failing_jobs_ask(struct app *app, int64_t now, struct store_rows *out, struc
 
 const char *failing_jobs_words(struct app *app, const struct store_rows *rows, int row)
 {
-    char since[MOMENT_TEXT];
     const char *note = rows_value(rows, row, "note");
     if (!note)
         note = "no reason was given";
@@ -31,7 +30,7 @@ const char *failing_jobs_words(struct app *app, const struct store_rows *rows, i
                         "%.*s: %" PRId64 " run, %" PRId64 " failed, %" PRId64 " put off; since %s: %.*s",
                         UTF8_SHOWN(rows_value(rows, row, "job_exec")), rows_number(rows, row, "runs"),
                         rows_number(rows, row, "failed"), rows_number(rows, row, "broken"),
-                        moment_format(rows_number(rows, row, "first_at"), since),
+                        telling_moment(app, rows_number(rows, row, "first_at")),
                         (int)utf8_cut(note, strlen(note), NOTE_SHOWN), note);
 }
 

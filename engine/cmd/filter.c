@@ -7,6 +7,7 @@
 #include "../base/moment.h"
 #include "../view/item.h"
 #include "app.h"
+#include "telling.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -122,7 +123,6 @@ static int64_t second_of(const struct store_rows *rows, int row, const char *col
 void filter_tell_more(struct app *app, const struct filter *f, const struct store_rows *rows,
                       const struct report_view *view)
 {
-    char at[MOMENT_TEXT];
     int64_t first = view->ordered_by ? second_of(rows, 0, view->ordered_by) : 0;
     int64_t last = view->ordered_by ? second_of(rows, rows->rows - 1, view->ordered_by) : 0;
     const char *which = view->newest_first ? "newest" : "first";
@@ -135,7 +135,7 @@ void filter_tell_more(struct app *app, const struct filter *f, const struct stor
     else
         app_remark(app,
                    "these are the %s %" PRId64 ", there are more; %s %s continues there, --limit 0 shows all",
-                   which, f->limit, option, moment_format(last + steps_on, at));
+                   which, f->limit, option, telling_typed(app, last + steps_on));
 }
 
 int filter_print(struct app *app, const struct filter *f, const char *report, const char *const *params,
@@ -147,7 +147,7 @@ int filter_print(struct app *app, const struct filter *f, const char *report, co
         return app_fail(app, &err);
     item_leave_out(&rows, "cursor");
     item_leave_out(&rows, "parts");
-    const char *ended = rows_take_end(app->arena, &rows);
+    const char *ended = telling_typed_cell(app, rows.kinds[0], rows_drop_end(&rows));
     bool more = f->limit && rows.rows > f->limit;
     if (more)
         rows.rows = (int)f->limit;

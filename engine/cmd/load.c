@@ -22,6 +22,7 @@
 #include "interrupt.h"
 #include "progress.h"
 #include "report.h"
+#include "telling.h"
 #include "unknown_job.h"
 
 #define CHUNK_ROWS 10000
@@ -321,9 +322,9 @@ static int load_lines(struct load *l, struct err *err)
 /* ---- the whole ------------------------------------------------------------------------------- */
 
 /* The slot that a check got whose time had passed when the load began. */
-static const char *next_slot(const struct load *l, char out[MOMENT_TEXT])
+static const char *next_slot(const struct load *l)
 {
-    return moment_format(slot_next(l->now, store_slot_length_s(l->app->store)), out);
+    return telling_moment(l->app, slot_next(l->now, store_slot_length_s(l->app->store)));
 }
 
 static void print_json(struct load *l)
@@ -340,7 +341,6 @@ static void print_json(struct load *l)
 static void print_counts(struct load *l)
 {
     const struct load_counts *c = &l->counts;
-    char at[MOMENT_TEXT];
     if (l->app->json) {
         print_json(l);
         return;
@@ -353,7 +353,7 @@ static void print_counts(struct load *l)
         fprintf(l->app->out,
                 "%" PRId64 " of them wanted before now: filed under the next slot, %s, unless they were "
                 "kept; to look as of then, see --now and prescient replay\n",
-                l->past, next_slot(l, at));
+                l->past, next_slot(l));
 }
 
 static int load_failed(struct load *l, struct err *err)

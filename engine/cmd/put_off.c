@@ -7,6 +7,7 @@
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "report.h"
+#include "telling.h"
 
 #define JOBS_NAMED "10"
 #define OR_NOTHING(text) ((text) ? (text) : "")
@@ -34,13 +35,12 @@ static const char *suggestion(struct app *app, const struct store_rows *rows, in
 /* "typo (2, since 2026-03-01T13:15:00Z; did you mean 'type'?)" */
 static const char *job_words(struct app *app, const struct store_rows *rows, int row)
 {
-    char since[MOMENT_TEXT];
     const char *word = suggestion(app, rows, row), *hint = "";
     if (word)
         hint = arena_printf(app->arena, "; did you mean '%.*s'?", UTF8_SHOWN(word));
     return arena_printf(app->arena, "%.*s (%" PRId64 ", since %s%s)",
                         UTF8_SHOWN(rows_value(rows, row, "job_exec")), rows_number(rows, row, "checks"),
-                        moment_format(rows_number(rows, row, "since_at"), since), hint);
+                        telling_moment(app, rows_number(rows, row, "since_at")), hint);
 }
 
 /* The jobs that are in the settings, or those that are not. */

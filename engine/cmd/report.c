@@ -1,11 +1,10 @@
 /* report.c - prints the rows of a report: as a table, or as JSON with --json. */
 #include "report.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-#include "../view/told.h"
 #include "table.h"
+#include "telling.h"
 
 #define BAR_WIDTH 8
 
@@ -51,39 +50,6 @@ static void print_json(struct app *app, const struct store_rows *rows)
         object_dump(app, rows_object(rows, r));
     }
     fputs(rows->rows ? "\n]\n" : "]\n", app->out);
-}
-
-/* ---- times ----------------------------------------------------------------------------------- */
-
-/* Only a terminal is told how far away, and only where the store can be asked for its time. */
-static struct telling telling_of(struct app *app)
-{
-    struct err err;
-    struct telling t = { .zone = app->zone ? app->zone : app->terminals_zone, .is_short = app->terminal };
-    if (app->terminal && !app->told_now && app_now(app, &app->told_now, &err) < 0)
-        app->told_now = 0;
-    t.now = app->terminal ? app->told_now : 0;
-    return t;
-}
-
-static const char *tell(struct app *app, enum cell_kind kind, const char *cell, bool is_due)
-{
-    if (kind != CELL_MOMENT && kind != CELL_MOMENT_US)
-        return rows_text(app->arena, kind, cell);
-    const struct telling t = telling_of(app);
-    return told_cell(app->arena, &t, kind, cell, is_due);
-}
-
-const char *report_cell(struct app *app, enum cell_kind kind, const char *cell)
-{
-    return tell(app, kind, cell, false);
-}
-
-const char *report_moment(struct app *app, int64_t at)
-{
-    const char *cell = arena_printf(app->arena, "%" PRId64, at);
-    const char *told = cell ? report_cell(app, CELL_MOMENT, cell) : NULL;
-    return told ? told : "";
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -181,7 +147,8 @@ static const char *shown_cell(struct app *app, const struct store_rows *rows, co
     if (column == BAR)
         return bar_draw(app->arena, rows_number(rows, row, view->bar), most);
     bool is_due = view->due && !strcmp(rows->names[column], view->due);
-    const char *text = tell(app, rows->kinds[column], rows->cells[row * rows->columns + column], is_due);
+    const char *text = telling_cell(app, rows->kinds[column], rows->cells[row * rows->columns + column],
+                                    is_due);
     bool is_estimate = view->estimated && !strcmp(rows->names[column], view->estimated) &&
                        rows_number(rows, row, "is_estimate");
     return is_estimate && text ? arena_printf(app->arena, "~%s", text) : text;

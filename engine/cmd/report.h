@@ -20,11 +20,6 @@ struct report_view {
     const char *due;            /* a column of moments: those that have passed are late; NULL: none */
 };
 
-/* A moment as this command tells it: with --zone, --local or TZ in that zone, and on a terminal
- * with how far away it is. A cell of any kind; NULL stays NULL. The first is in seconds. */
-const char *report_moment(struct app *app, int64_t at);
-const char *report_cell(struct app *app, enum cell_kind kind, const char *cell);
-
 /* Prints rows: a table, or with --json an array with one object a line. */
 void report_print(struct app *app, const struct store_rows *rows, const struct report_view *view);
 

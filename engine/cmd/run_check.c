@@ -15,6 +15,7 @@
 #include "../store/enqueue_check.h"
 #include "app.h"
 #include "report.h"
+#include "telling.h"
 #include "text.h"
 #include "unknown_job.h"
 
@@ -144,11 +145,12 @@ static int ask(struct app *app, const struct run_check *c, struct asked *a, stru
 static void remark_asked(struct app *app, const struct asked *a)
 {
     if (!a->filed_at)
-        app_remark(app, "it is due since %s, and is run with its slot", report_moment(app, a->before.slot));
+        app_remark(app, "it is due since %s, and is run with its slot",
+                   telling_moment_away(app, a->before.slot));
     else if (a->before.has_begun)
         app_remark(app, "its slot is being run by %s: it is run again after that", a->engine);
     else
-        app_remark(app, "it is run at %s", report_moment(app, a->filed_at));
+        app_remark(app, "it is run at %s", telling_moment_away(app, a->filed_at));
 }
 
 /* ---- what came of it ---- */
@@ -214,7 +216,7 @@ static void put_next(struct app *app, int64_t next_at)
     if (slot_is_of_pause(next_at))
         fputs("; it waits until it is resumed\n", app->out);
     else if (next_at)
-        fprintf(app->out, "; it waits for %s\n", report_moment(app, next_at));
+        fprintf(app->out, "; it waits for %s\n", telling_moment_away(app, next_at));
     else
         fputs("; it waits no more\n", app->out);
 }

@@ -7,6 +7,7 @@
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "report.h"
+#include "telling.h"
 
 enum { JOBS_SHOWN = 200 };
 
@@ -24,18 +25,16 @@ static const char *text_of(const struct store_rows *rows, int row, const char *c
     return text ? text : "";
 }
 
-static const char *moment_of(const struct store_rows *rows, int row, const char *column,
-                             char out[MOMENT_TEXT])
+static const char *moment_of(struct app *app, const struct store_rows *rows, int row, const char *column)
 {
-    return rows_value(rows, row, column) ? moment_format(rows_number(rows, row, column), out) : NULL;
+    return rows_value(rows, row, column) ? telling_moment(app, rows_number(rows, row, column)) : NULL;
 }
 
 /* ", 0.2.0 on db1 (42) since ..." */
 static const char *what_it_is(struct app *app, const struct store_rows *rows, int row)
 {
-    char since[MOMENT_TEXT];
     const char *version = text_of(rows, row, "version"), *host = text_of(rows, row, "host");
-    const char *started = moment_of(rows, row, "started_at", since);
+    const char *started = moment_of(app, rows, row, "started_at");
     if (!*version || !started)
         return "";
     return arena_printf(app->arena, ", %.*s on %.*s (%" PRId64 ") since %s", UTF8_SHOWN(version),
@@ -60,15 +59,14 @@ static const char *what_it_serves(struct app *app, const struct store_rows *rows
 
 static const char *engine_words(struct app *app, const struct store_rows *rows, int row)
 {
-    char seen[MOMENT_TEXT], passed[MOMENT_TEXT];
     const char *engine = text_of(rows, row, "engine"), *file = text_of(rows, row, "file");
     const char *is = what_it_is(app, rows, row), *serves = what_it_serves(app, rows, row);
-    const char *pass = moment_of(rows, row, "last_pass_at", passed);
+    const char *pass = moment_of(app, rows, row, "last_pass_at");
     if (!is || !serves)
         return NULL;
     return arena_printf(app->arena, "%.*s %s %.*s%s%s; last pass: %s; seen %s", UTF8_SHOWN(engine),
                         text_of(rows, row, "command"), UTF8_SHOWN(file), is, serves, pass ? pass : "none",
-                        moment_format(rows_number(rows, row, "seen_at"), seen));
+                        telling_moment_away(app, rows_number(rows, row, "seen_at")));
 }
 
 /* ---- all of them ---- */
@@ -88,9 +86,10 @@ const char *seen_engines_words(struct app *app, const struct seen_engines *s, in
 
 const char *seen_engines_last_pass(struct app *app, const struct seen_engines *s)
 {
-    char slot[MOMENT_TEXT], over[MOMENT_TEXT];
     const struct store_rows *rows = &s->lately;
-    if (!rows->rows || !moment_of(rows, 0, "last_pass_at", over) || !moment_of(rows, 0, "last_slot_at", slot))
+    const char *over = moment_of(app, rows, 0, "last_pass_at");
+    const char *slot = moment_of(app, rows, 0, "last_slot_at");
+    if (!over || !slot)
         return NULL;
     return arena_printf(app->arena, "slot %s, over at %s: %" PRId64 " run, %" PRId64 " failed", slot, over,
                         rows_number(rows, 0, "last_run"), rows_number(rows, 0, "last_failed"));

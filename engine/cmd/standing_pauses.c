@@ -4,9 +4,9 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "../base/moment.h"
 #include "../base/utf8.h"
 #include "report.h"
+#include "telling.h"
 
 #define PAUSES_ASKED "4"
 #define CHECKS_COUNTED "1000"   /* of each: status is asked often, and `pauses` counts on */
@@ -34,12 +34,11 @@ static const char *checks_words(struct app *app, const struct store_rows *pauses
 /* "job noop (4 checks, since 2026-03-01T13:15:00Z by ada: their API is down)" */
 static const char *pause_words(struct app *app, const struct store_rows *pauses, int row)
 {
-    char since[MOMENT_TEXT];
     const char *by = rows_value(pauses, row, "paused_by"), *reason = rows_value(pauses, row, "reason");
     const char *by_words = by ? arena_printf(app->arena, " by %.*s", UTF8_SHOWN(by)) : "";
     const char *why = reason ? arena_printf(app->arena, ": %.*s", UTF8_SHOWN(reason)) : "";
     const char *from = is_on(pauses, row) ? "since" : "ending, of";
-    moment_format(rows_number(pauses, row, "paused_at"), since);
+    const char *since = telling_moment(app, rows_number(pauses, row, "paused_at"));
     return arena_printf(app->arena, "%s %.*s (%s, %s %s%s%s)", OR_NOTHING(rows_value(pauses, row, "what")),
                         UTF8_SHOWN(rows_value(pauses, row, "name")),
                         OR_NOTHING(checks_words(app, pauses, row)), from, since, OR_NOTHING(by_words),

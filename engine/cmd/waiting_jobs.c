@@ -1,10 +1,10 @@
 /* waiting_jobs.c - see waiting_jobs.h. Names of jobs are other people's text: they are cut here,
  * and what prints them takes control characters out. */
+#include "telling.h"
 #include "waiting_jobs.h"
 
 #include <inttypes.h>
 #include "../base/cleanup.h"
-#include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 #include "report.h"
@@ -52,7 +52,6 @@ int waiting_jobs_ask(struct app *app, struct waiting_jobs *out, struct err *err)
 /* "typo (2, from 2026-03-01T13:15:00Z; did you mean 'type'?)" */
 static const char *job_words(struct app *app, const struct store_rows *rows, int row)
 {
-    char at[MOMENT_TEXT];
     const char *job = rows_value(rows, row, "job_exec"), *hint = "", *from = "";
     const char *word = settings_nearest_job(&app->settings, job);
     if (word)
@@ -63,7 +62,7 @@ static const char *job_words(struct app *app, const struct store_rows *rows, int
     if (slot_is_of_pause(first_at))
         from = ", paused";
     else if (rows_value(rows, row, "first_at"))
-        from = arena_printf(app->arena, ", from %s", moment_format(first_at, at));
+        from = arena_printf(app->arena, ", from %s", telling_moment(app, first_at));
     return arena_printf(app->arena, "%.*s (%" PRId64 "%s%s)", UTF8_SHOWN(job),
                         rows_number(rows, row, "checks"), OR_NOTHING(from), OR_NOTHING(hint));
 }

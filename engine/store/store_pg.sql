@@ -4402,7 +4402,7 @@ trouble AS MATERIALIZED (          -- of short slots, or of split ones, the newe
            coalesce(sum(p.crashed), 0) AS crashed,
            CASE WHEN count(*) < {counted_at_most} THEN 'in the last day'
                 ELSE format('in the newest %s passes, since %s', {counted_at_most},
-                            to_char(min(p.slot_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'))
+                            to_char(min(p.slot_at) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))
                END AS in_what,
            CASE WHEN count(*) < {counted_at_most} THEN '' ELSE 'at least ' END AS at_least
       FROM (SELECT s.slot_at, s.failed, s.timeout, s.crashed FROM prescient.slot_pass s
@@ -4432,13 +4432,14 @@ rows (place, what, bad, level, found, advice) AS (
     SELECT 6, 'missed slots', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
            ELSE n || {or_more} || ' overdue checks, the oldest of '
                 || CASE WHEN isfinite(first)
-                        THEN to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+                        THEN to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
                         ELSE first::text END END,
            'prescient sweep runs them, prescient reslot moves them' FROM late
     UNION ALL
     SELECT 19, 'last pass', late.n > 0 AND late.first <= lately.slot AND NOT alive.is_so
                AND coalesce(newest.slot_at <= lately.slot, true), 'warn',
-           coalesce('over the slot ' || to_char(newest.slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+           coalesce('over the slot '
+                || to_char(newest.slot_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
                     || ', by ' || newest.engine, 'none yet'),
            'checks are due, and no engine has run for two slots: start prescient daemon, or let cron call '
            'prescient run' FROM newest, late, lately, alive
@@ -4456,7 +4457,7 @@ rows (place, what, bad, level, found, advice) AS (
     UNION ALL
     SELECT 8, 'slots that stay open', n > 0, 'warn', CASE n WHEN 0 THEN 'none'
            ELSE n || {or_more} || ', the oldest of '
-                || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS') END,
+                || to_char(first AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') END,
            'a sweep finishes them; one that waits for a second look waits for the oldest transaction'
       FROM stuck
     UNION ALL
@@ -4476,7 +4477,7 @@ rows (place, what, bad, level, found, advice) AS (
            'events and second looks at slots wait for them: commit or roll back' FROM prepared
     UNION ALL
     SELECT 16, 'generation of events', is_ahead, 'warn',
-           generation || ', since ' || to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
+           generation || ', since ' || to_char(noted_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
                || CASE WHEN is_ahead
                        THEN '; there are events from the future: their transaction ids '
                             'are ones that this server has not come to'
@@ -4528,7 +4529,7 @@ rows (place, what, bad, level, found, advice) AS (
            'future_job changes completely every few hours: turn autovacuum and track_counts on' FROM this
     UNION ALL
     SELECT 13, 'dead rows in future_job', n > 100000 AND n > live, 'warn', n
-           || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), ''),
+           || coalesce(', vacuumed ' || to_char(last AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), ''),
            'vacuum does not keep up: look at the oldest transaction, and at autovacuum_max_workers' FROM dead
     UNION ALL
     SELECT 15, 'rights', opened + missing > 0, CASE WHEN opened > 0 THEN 'error' ELSE 'warn' END,
@@ -4541,7 +4542,7 @@ rows (place, what, bad, level, found, advice) AS (
             count(*) FILTER (WHERE m.what = 'missing') AS missing FROM ({amiss}) m) r
     UNION ALL
     SELECT 14, 'clock of the database', false, 'ok', to_char(clock_timestamp() AT TIME ZONE 'UTC',
-           'YYYY-MM-DD HH24:MI:SS') || ' UTC', '' FROM this)
+           'YYYY-MM-DD"T"HH24:MI:SS"Z"'), '' FROM this)
 SELECT what, CASE WHEN bad THEN level ELSE 'ok' END AS level, found,
        CASE WHEN bad THEN advice ELSE '' END AS advice FROM rows ORDER BY place
 

@@ -2605,7 +2605,8 @@ overdue AS (
       FROM (SELECT next_check_at FROM prescient_future_job, this WHERE next_check_at < slot
             ORDER BY next_check_at LIMIT {counted_at_most}))
 SELECT 'overdue checks' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
-       n || {or_more} || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       n || {or_more}
+         || coalesce(', the oldest of ' || strftime('%Y-%m-%dT%H:%M:%SZ', oldest, 'unixepoch'), '') AS found,
        CASE WHEN n = 0 THEN '' ELSE 'run prescient sweep, or prescient reslot to move them' END AS advice
            FROM overdue
 
@@ -2636,7 +2637,8 @@ WITH this AS (
            :clock_us / 1000000) AS now), prescient_setting
      WHERE name = 'slot_length_s')
 SELECT 'slots that stay open' AS what, CASE WHEN n = 0 THEN 'ok' ELSE 'warn' END AS level,
-       n || {or_more} || coalesce(', the oldest of ' || datetime(oldest, 'unixepoch'), '') AS found,
+       n || {or_more}
+         || coalesce(', the oldest of ' || strftime('%Y-%m-%dT%H:%M:%SZ', oldest, 'unixepoch'), '') AS found,
        CASE WHEN n = 0 THEN ''
            ELSE 'opened over a day ago and not closed yet: a sweep closes what holds no checks any more' END
                AS advice
@@ -2661,7 +2663,8 @@ missing AS (
            AND NOT EXISTS (SELECT 1 FROM prescient_slot_lease WHERE expires_at_us > :clock_us)
            AND coalesce((SELECT slot_at FROM newest) <= lately, 1) AS is_so FROM this)
 SELECT 'last pass' AS what, CASE WHEN is_so THEN 'warn' ELSE 'ok' END AS level,
-       coalesce((SELECT 'over the slot ' || datetime(slot_at, 'unixepoch') || ', by ' || engine FROM newest),
+       coalesce((SELECT 'over the slot ' || strftime('%Y-%m-%dT%H:%M:%SZ', slot_at, 'unixepoch') || ', by '
+                        || engine FROM newest),
                 'none yet') AS found,
        CASE WHEN is_so THEN 'checks are due, and no engine has run for two slots: start prescient daemon, or '
             || 'let cron call prescient run' ELSE '' END AS advice
@@ -2680,7 +2683,7 @@ trouble AS (
            coalesce(sum(crashed), 0) AS crashed,
            CASE WHEN count(*) < {counted_at_most} THEN 'in the last day'
                 ELSE 'in the newest ' || {counted_at_most} || ' passes, since '
-                     || datetime(min(slot_at), 'unixepoch') END AS in_what,
+                     || strftime('%Y-%m-%dT%H:%M:%SZ', min(slot_at), 'unixepoch') END AS in_what,
            CASE WHEN count(*) < {counted_at_most} THEN '' ELSE 'at least ' END AS at_least
       FROM (SELECT slot_at, failed, timeout, crashed FROM prescient_slot_pass
              WHERE slot_at >= (SELECT slot - 86400 FROM this) ORDER BY slot_at DESC

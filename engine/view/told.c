@@ -1,6 +1,7 @@
 /* told.c - see told.h. */
 #include "told.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,51 @@ const char *told_moment_us(int64_t at_us, const struct telling *t, char out[MOME
     int32_t offset_s = offset_of(t->zone, at);
     moment_format_us(at_us + offset_s * SECOND_US, out);
     return finish(out, t, offset_s);
+}
+
+const char *told_at(struct arena *a, const struct telling *t, int64_t at)
+{
+    char moment[MOMENT_TEXT], distance[MOMENT_TEXT];
+    told_moment(at, t, moment);
+    if (!t->now || !moment_is_valid(at))
+        return arena_strdup(a, moment);
+    return arena_printf(a, "%s (%s)", moment, told_distance(at, t->now, false, distance));
+}
+
+/* ---- texts ---- */
+
+/* How long the moment is that stands there; 0: there is none. */
+static size_t moment_here(const char *text, int64_t *at)
+{
+    static const char form[] = "0000-00-00T00:00:00Z";
+    char moment[sizeof form] = "";
+    for (size_t i = 0; i < sizeof form - 1; i++) {
+        bool fits = form[i] == '0' ? isdigit((unsigned char)text[i]) : text[i] == form[i];
+        if (!fits)
+            return 0;
+        moment[i] = text[i];
+    }
+    return moment_read(moment, 0, at) ? 0 : sizeof form - 1;
+}
+
+const char *told_text(struct arena *a, const struct telling *t, const char *text)
+{
+    char moment[MOMENT_TEXT];
+    const char *told = "", *from = text;
+    int64_t at;
+    for (const char *p = text; *p && told; p++) {
+        bool begins = p == text || !isalnum((unsigned char)p[-1]);
+        size_t len = begins ? moment_here(p, &at) : 0;
+        if (!len)
+            continue;
+        told = arena_printf(a, "%s%.*s%s", told, (int)(p - from), from, told_moment(at, t, moment));
+        from = p + len;
+        p = from - 1;
+    }
+    if (from == text || !told)
+        return text;
+    told = arena_printf(a, "%s%s", told, from);
+    return told ? told : text;
 }
 
 /* ---- cells ---- */

@@ -30,6 +30,14 @@ const char *told_moment(int64_t at, const struct telling *t, char out[MOMENT_TEX
 /* The same of microseconds, with three digits of them unless it is short. */
 const char *told_moment_us(int64_t at_us, const struct telling *t, char out[MOMENT_TEXT]);
 
+/* The first with how far away it is, "2026-03-01 13:15Z (in 2 h)", unless the telling has no now.
+ * Lives in the arena; NULL: out of memory. */
+const char *told_at(struct arena *a, const struct telling *t, int64_t at);
+
+/* A text of a store's own words: each moment in it that is written "2026-03-01T13:15:00Z" as
+ * told_moment has it. Lives in the arena, or is the text. */
+const char *told_text(struct arena *a, const struct telling *t, const char *text);
+
 /* A cell of a report: moments with how far away they are, "2026-03-01 13:15Z (in 2 h)", and all
  * else as rows_text has it. */
 const char *told_cell(struct arena *a, const struct telling *t, enum cell_kind kind, const char *cell,

@@ -9,8 +9,7 @@
 #include "../base/utf8.h"
 #include "../rules/idempotency.h"
 #include "../rules/slot.h"
-
-enum { DAY_S = 86400 };
+#include "told.h"
 
 const char *why_word(enum why_code code)
 {
@@ -30,24 +29,20 @@ static const char *or_nothing(const char *text)
     return text ? text : "";
 }
 
-/* "2026-03-01T13:15:00Z (in 2h13m)", "(12m ago)", to the minute from an hour on. */
-static const char *moment_words(struct arena *a, int64_t at, int64_t now)
+/* "2026-03-01T13:15:00Z (in 2 h)" */
+static const char *moment_words(struct arena *a, int64_t at, int64_t now, const struct telling *telling)
 {
-    char text[MOMENT_TEXT], distance[MOMENT_TEXT];
-    int64_t apart_s = at > now ? at - now : now - at;
-    if (apart_s >= 3600)
-        apart_s -= apart_s % 60;
-    if (apart_s >= DAY_S)
-        apart_s -= apart_s % 3600;
-    moment_format(at, text);
-    if (!moment_is_valid(at) || !moment_is_valid(now))
-        return or_nothing(arena_strdup(a, text));
-    duration_format_us(apart_s * 1000000, distance);
-    if (apart_s == 0)
-        return or_nothing(arena_printf(a, "%s (now)", text));
-    if (at > now)
-        return or_nothing(arena_printf(a, "%s (in %s)", text, distance));
-    return or_nothing(arena_printf(a, "%s (%s ago)", text, distance));
+    struct telling t = { 0 };
+    if (telling)
+        t = *telling;
+    t.now = now;
+    return or_nothing(told_at(a, &t, at));
+}
+
+/* The same, of facts. */
+static const char *moment_of(struct arena *a, const struct why_facts *f, int64_t at)
+{
+    return moment_words(a, at, f->now, f->telling);
 }
 
 /* ": their API is down", or nothing. */
@@ -166,14 +161,14 @@ static bool always(const struct why_facts *f)
 
 static const char *looked_at(struct arena *a, const struct why_facts *f)
 {
-    return moment_words(a, f->check->next_at, f->now);
+    return moment_of(a, f, f->check->next_at);
 }
 
 static const char *say_runs(struct arena *a, const struct why_facts *f)
 {
     const struct why_running *r = f->running;
     return arena_printf(a, "it runs now%s, in worker %" PRId64 ", since %s", by_whom(a, "on", r->engine),
-                        r->worker, moment_words(a, r->began_at, f->now));
+                        r->worker, moment_of(a, f, r->began_at));
 }
 
 static const char *say_paused(struct arena *a, const struct why_facts *f)
@@ -182,7 +177,7 @@ static const char *say_paused(struct arena *a, const struct why_facts *f)
     if (!p)
         return "it is paused, or was and is about to leave: prescient pauses lists who paused what";
     return arena_printf(a, "the %s %.*s is paused since %s%s%s; prescient resume --%s %.*s lets it go on",
-                        p->what, UTF8_SHOWN(p->name), moment_words(a, p->at, f->now),
+                        p->what, UTF8_SHOWN(p->name), moment_of(a, f, p->at),
                         by_whom(a, "by", p->by), behind_colon(a, p->reason), p->what, UTF8_SHOWN(p->name));
 }
 
@@ -203,7 +198,7 @@ static const char *say_unknown(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "it was due %s and put off: %s; give the job to an engine, which then finds "
                            "it, else it is looked at %s",
-                        moment_words(a, f->check->put_off_at, f->now), unknown_job_words(a, f),
+                        moment_of(a, f, f->check->put_off_at), unknown_job_words(a, f),
                         looked_at(a, f));
 }
 
@@ -233,7 +228,7 @@ static const char *key_words(struct arena *a, const struct why_facts *f)
     const char *key = or_nothing(f->check->concurrency_key);
     return or_nothing(arena_printf(a, "checks of its concurrency key %.*s are run%s since %s",
                                    UTF8_SHOWN(key), by_whom(a, "on", f->place->engine),
-                                   moment_words(a, f->place->taken_at, f->now)));
+                                   moment_of(a, f, f->place->taken_at)));
 }
 
 static const char *say_due_key_busy(struct arena *a, const struct why_facts *f)
@@ -250,7 +245,7 @@ static const char *say_key_busy(struct arena *a, const struct why_facts *f)
 
 static const char *say_slot_runs(struct arena *a, const struct why_facts *f)
 {
-    const char *begun = moment_words(a, f->slot->opened_at, f->now);
+    const char *begun = moment_of(a, f, f->slot->opened_at);
     const char *by = by_whom(a, "by", f->slot->engine);
     if (f->pause)
         return arena_printf(a, "its slot %s was begun%s %s; the %s %.*s is paused%s, so it is put aside",
@@ -280,7 +275,7 @@ static const char *engines_words(struct arena *a, const struct why_facts *f)
                "by cron)";
     return or_nothing(arena_printf(a, "the last that an engine noted of itself was %s%s: see whether one "
                                       "runs, and prescient doctor",
-                                   moment_words(a, e->seen_at, f->now), by_whom(a, "by", e->newest)));
+                                   moment_of(a, f, e->seen_at), by_whom(a, "by", e->newest)));
 }
 
 static const char *say_slot_late(struct arena *a, const struct why_facts *f)
@@ -291,7 +286,7 @@ static const char *say_slot_late(struct arena *a, const struct why_facts *f)
 
 static const char *run_words(struct arena *a, const struct why_facts *f)
 {
-    return or_nothing(arena_printf(a, "%s%s", moment_words(a, f->run->at, f->now),
+    return or_nothing(arena_printf(a, "%s%s", moment_of(a, f, f->run->at),
                                    by_whom(a, "by", f->run->engine)));
 }
 
@@ -306,7 +301,7 @@ static const char *say_held_back(struct arena *a, const struct why_facts *f)
     return arena_printf(a, "it was due %s and put off without a run: the engine could not load its job, the "
                            "job is broken, or was held back after many failures (prescient doctor finds "
                            "which); it is looked at %s",
-                        moment_words(a, f->check->put_off_at, f->now), next_look(a, f));
+                        moment_of(a, f, f->check->put_off_at), next_look(a, f));
 }
 
 static const char *say_backing_off(struct arena *a, const struct why_facts *f)
@@ -394,7 +389,7 @@ static const char *last_look(struct arena *a, const struct why_facts *f)
 {
     const struct why_over *o = f->over;
     int64_t at = o->run_at ? o->run_at : o->ended_at;
-    return or_nothing(arena_printf(a, "%s%s", moment_words(a, at, f->now), by_whom(a, "by", o->engine)));
+    return or_nothing(arena_printf(a, "%s%s", moment_of(a, f, at), by_whom(a, "by", o->engine)));
 }
 
 static const char *say_done(struct arena *a, const struct why_facts *f)
@@ -412,13 +407,13 @@ static const char *say_done(struct arena *a, const struct why_facts *f)
 static const char *say_resolved(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "it was resolved %s%s: what it asked about had come to its end",
-                        moment_words(a, f->over->ended_at, f->now), behind_colon(a, f->over->note));
+                        moment_of(a, f, f->over->ended_at), behind_colon(a, f->over->note));
 }
 
 static const char *say_cancelled(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "it was %.*s %s: if it is still wanted, enqueue it again",
-                        UTF8_SHOWN(f->over->note), moment_words(a, f->over->ended_at, f->now));
+                        UTF8_SHOWN(f->over->note), moment_of(a, f, f->over->ended_at));
 }
 
 /* What files it once more. */
@@ -444,7 +439,7 @@ static const char *say_guarded(struct arena *a, const struct why_facts *f)
     bool is_unknown = is_word(o->outcome, "unknown_job");
     const char *guard = o->guard ? o->guard : o->outcome;
     return arena_printf(a, "the guard %s ended it %s%s; %s", guard,
-                        moment_words(a, o->ended_at, f->now), behind_colon(a, o->note),
+                        moment_of(a, f, o->ended_at), behind_colon(a, o->note),
                         is_unknown ? again_words(f) : "if it is still wanted, enqueue it again");
 }
 
@@ -473,7 +468,7 @@ static const char *of_what(struct arena *a, const struct why_facts *f)
 static const char *say_not_found(struct arena *a, const struct why_facts *f)
 {
     return arena_printf(a, "%s, and none has ended since %s; the history before that was not searched",
-                        of_what(a, f), moment_words(a, f->searched_to, f->now));
+                        of_what(a, f), moment_of(a, f, f->searched_to));
 }
 
 static const char *say_never(struct arena *a, const struct why_facts *f)
@@ -524,37 +519,40 @@ static const struct undelivered {
   unheard = { WHY_NO_LISTENER, "is delivered to no listener by itself; readers of events, and "
                                "digests, have it" };
 
-static struct why why_of_undelivered(struct arena *a, int64_t now, const struct why_event *e)
+static struct why why_of_undelivered(struct arena *a, int64_t now, const struct telling *telling,
+                                     const struct why_event *e)
 {
     const struct undelivered *as = e->is_readable ? &unheard : &withheld;
     if (e->is_heard)
         as = &heard;
     return (struct why){ as->code, arena_printf(a, "the event %.*s of %s %s", UTF8_SHOWN(e->event),
-                                                moment_words(a, e->emitted_at, now), as->words) };
+                                                moment_words(a, e->emitted_at, now, telling), as->words) };
 }
 
-static const char *delivery_times(struct arena *a, int64_t now, const struct why_event *e)
+static const char *delivery_times(struct arena *a, int64_t now, const struct telling *telling,
+                                  const struct why_event *e)
 {
     if (e->ended_at)
-        return or_nothing(arena_printf(a, " %s", moment_words(a, e->ended_at, now)));
+        return or_nothing(arena_printf(a, " %s", moment_words(a, e->ended_at, now, telling)));
     if (e->next_at && !slot_is_of_pause(e->next_at))
-        return or_nothing(arena_printf(a, "; it is tried %s", moment_words(a, e->next_at, now)));
+        return or_nothing(arena_printf(a, "; it is tried %s", moment_words(a, e->next_at, now, telling)));
     return "";
 }
 
-struct why why_of_event(struct arena *a, int64_t now, const struct why_event *e)
+struct why why_of_event(struct arena *a, int64_t now, const struct telling *telling,
+                        const struct why_event *e)
 {
     size_t i = 0, last = sizeof delivery_states / sizeof *delivery_states - 1;
     if (!e->listener)
-        return why_of_undelivered(a, now, e);
+        return why_of_undelivered(a, now, telling, e);
     while (i < last && !is_word(e->state, delivery_states[i].state))
         i++;
     const char *attempts = e->tries == 1 ? "attempt" : "attempts";
     const char *tries = e->tries > 0 ? arena_printf(a, ", %" PRId64 " %s", e->tries, attempts) : "";
-    const char *times = delivery_times(a, now, e);
+    const char *times = delivery_times(a, now, telling, e);
     return (struct why){ delivery_states[i].code,
                          arena_printf(a, "the event %.*s of %s for %.*s %s%s%s%s", UTF8_SHOWN(e->event),
-                                      moment_words(a, e->emitted_at, now), UTF8_SHOWN(e->listener),
+                                      moment_words(a, e->emitted_at, now, telling), UTF8_SHOWN(e->listener),
                                       delivery_states[i].words, or_nothing(times), or_nothing(tries),
                                       behind_colon(a, e->note)) };
 }

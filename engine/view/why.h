@@ -1,11 +1,17 @@
 /* why.h - why nothing, or nothing more, has happened for a check: one sentence with times and what
- * to do, and a code that programs decide by. Pure: the facts are the caller's (why_ask.h). */
+ * to do, and a code that programs decide by. Pure: the facts are the caller's (why_ask.h).
+ *
+ * Times stand within a sentence, and who shows it brings how they are told (told.h): a terminal in
+ * its zone, a program in UTC. A sentence with places for its times would have to be put together by
+ * each of them, and a note in it may hold anything, also what looks like such a place. */
 #ifndef PRESCIENT_WHY_H
 #define PRESCIENT_WHY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "../base/arena.h"
+
+struct telling;
 
 /* The closed list of codes: name, word. docs/http.md says what each means. */
 #define WHY_CODES(X)                                                                                         \
@@ -84,6 +90,7 @@ enum why_job { WHY_JOB_UNSURE, WHY_JOB_KNOWN, WHY_JOB_UNKNOWN };
 struct why_facts {
     const char *entity, *key, *job; /* job NULL: nobody has named one, and there is no check */
     int64_t now;
+    const struct telling *telling;  /* how its times are told; its now is not looked at. NULL: UTC */
     int64_t failures_most;          /* that many end it; 0: these settings do not have its job */
     enum why_job job_is;            /* to engines */
     const char *meant;              /* the name that was probably meant */
@@ -114,6 +121,7 @@ struct why_event {
     int64_t next_at, ended_at, tries;
     bool is_heard, is_readable;     /* by listeners that get it by itself; for readers of events */
 };
-struct why why_of_event(struct arena *a, int64_t now, const struct why_event *e);
+struct why why_of_event(struct arena *a, int64_t now, const struct telling *telling,
+                        const struct why_event *e);
 
 #endif

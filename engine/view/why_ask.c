@@ -209,6 +209,7 @@ static struct why_facts facts_of(const struct asking *q, const char *job)
 {
     return (struct why_facts){
         .entity = q->entity, .key = q->key, .job = job, .now = q->source->now,
+        .telling = q->source->telling,
         .failures_most = failures_most(q, job), .searched_to = q->searched_to,
     };
 }
@@ -319,9 +320,9 @@ static void decide_event(struct asking *q, int row, struct why_event_item *out)
         .ended_at = rows_number(e, row, "ended_at_us") / 1000000,
         .is_heard = rows_is_true(e, row, "is_heard"), .is_readable = rows_is_true(e, row, "is_readable"),
     };
+    struct why why = why_of_event(q->source->arena, q->source->now, q->source->telling, &event);
     *out = (struct why_event_item){ event.event, rows_value(e, row, "job_exec"), event.listener,
-                                    rows_number(e, row, "emitted_at_us"),
-                                    why_of_event(q->source->arena, q->source->now, &event) };
+                                    rows_number(e, row, "emitted_at_us"), why };
 }
 
 /* ---- all of them ---- */

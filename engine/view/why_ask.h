@@ -14,6 +14,7 @@ struct why_source {
     void *ctx;
     const struct settings *settings;
     struct arena *arena;            /* for rows and sentences */
+    const struct telling *telling;  /* how sentences tell times; NULL: RFC 3339 in UTC */
     int64_t now;
     int32_t slot_length_s;
 };
