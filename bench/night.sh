@@ -58,6 +58,7 @@ judged pause bench/pause.sh
 judged schedules bench/schedules.sh
 judged run_hours bench/run_hours.sh
 judged posts bench/posts.sh
+judged pages bench/pages.sh
 judged init bench/init.sh
 [ $((passed + failed)) != 0 ] || { echo "bench/night.sh: ONLY='$ONLY' chooses nothing" >&2; exit 2; }
 echo "$passed passed, $failed failed"

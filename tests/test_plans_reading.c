@@ -34,7 +34,8 @@ static const struct look { const char *name, *params[PARAMS]; int blocks; } look
     { "slots", { "now", NULL, "1001", NULL, "1000", NULL, "20000" }, 60000 },
     { "slots", { "now", NULL, "1001", NULL, "1000", "job", "20000" }, 80000 },
     { "slots", { "-20d", NULL, "1001", NULL, "1000", "tenant", "20000" }, 100000 },
-    { "runs_since", { "-20d", "20000" }, 300 },
+    { "runs_since", { "-20d", "20000" }, 4000 },
+    { "lately", { NULL }, 1000 },               /* a day of 30 of what runs were like, and 300 passes */
     { "passes", { NULL, NULL, "101" }, 150 },
     { "passes", { NULL, "-20d", "101" }, 150 },
     { "list", { NULL, NULL, NULL, NULL, NULL, "101", "10000" }, 300 },
@@ -168,6 +169,21 @@ static void put_passes(void)
                      PAST));
 }
 
+/* What the runs of each hour were like, of 20 kinds. */
+static void put_hours(void)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.run_hour (hour_at, job_exec, entity_name, tenant, outcome, runs, "
+                     "took_us, took_max_us, late_max_us, took_classes, took_runs, late_classes, late_runs)"
+                     " SELECT h, 'is_shipped', 'orders', t::text, 'done', 24, 24, 1, 1, c.classes, c.runs, "
+                     "        c.classes, c.runs"
+                     "   FROM generate_series(date_trunc('hour', now()) - %d * interval '1 day', now(), "
+                     "interval '1 hour') h, generate_series(1, 20) t,"
+                     "        (SELECT array_agg(n::smallint), array_agg(1::bigint) FROM generate_series(1, "
+                     "48) n) c (classes, runs)",
+                     PAST));
+}
+
 /* Each of a row of its own, whose check waits among the others; one in a hundred of a rare job. */
 static void put_schedules(int n)
 {
@@ -277,6 +293,17 @@ static int blocks_of(PGresult *plan)
     return 0;
 }
 
+/* A function that is gone through for each row of another look: that touches no block. */
+static bool repeats_functions(PGresult *plan)
+{
+    for (int i = 0; i < PQntuples(plan); i++) {
+        const char *line = PQgetvalue(plan, i, 0);
+        if (strstr(line, "Function Scan on generate_series") && number_of(line, " loops=") > 1000)
+            return true;
+    }
+    return false;
+}
+
 static void show(PGresult *plan)
 {
     for (int i = 0; i < PQntuples(plan); i++)
@@ -315,7 +342,7 @@ static void look_is_cheap(const struct look *look, unsigned forms)
     PQclear(r);
     r = explain(look, forms);
     int blocks = blocks_of(r);
-    bool cheap = blocks >= 0 && blocks <= look->blocks;
+    bool cheap = blocks >= 0 && blocks <= look->blocks && !repeats_functions(r);
     if (!cheap) {
         printf("      %s%s(%s, %s, %s, ...): %d blocks, expected at most %d %s\n", look->name,
                forms ? ", narrow" : "", look->params[0], look->params[1], look->params[2], blocks,
@@ -356,6 +383,7 @@ static void every_look_is_bounded_without_statistics_and_with(void)
     WITH_SERVER();
     put_waiting(rows_beside());
     put_passes();
+    put_hours();
     put_past(rows_beside() / 3);
     looks_are_cheap();
     run("VACUUM ANALYZE");

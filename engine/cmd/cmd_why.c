@@ -5,6 +5,8 @@
 #include "telling.h"
 #include "text.h"
 
+enum { SEARCH_MS = 1000 };
+
 static int why_main(struct app *app, const struct args *args);
 
 static const struct command_option options[] = { { "job", 'j', "NAME", "only of this job" }, { 0 } };
@@ -47,7 +49,7 @@ static int why_main(struct app *app, const struct args *args)
 {
     const struct telling telling = telling_of(app);
     struct why_source source = { .rows = rows_of, .ctx = app, .settings = &app->settings,
-                                 .arena = app->arena, .telling = &telling };
+                                 .arena = app->arena, .telling = &telling, .search_ms = SEARCH_MS };
     struct why_answer answer;
     struct err err;
     const char *entity = args->operands[0], *key = args->operands[1];

@@ -1,6 +1,8 @@
 /* asked_schedule.c - see asked_schedule.h. */
 #include "asked_schedule.h"
 
+#include <inttypes.h>
+
 #include "../base/moment.h"
 #include "../view/item.h"
 #include "../view/rows.h"
@@ -56,9 +58,10 @@ static int add_past(struct schedule *s, const char *report, const char *bare)
     struct store_rows rows;
     const struct store_rows *of = &s->row;
     struct arena *a = s->asking.desk->arena;
+    int64_t look_ms = parameters_look_ms(&s->asking);
     const char *const params[] = { rows_value(of, 0, "entity_name"), rows_value(of, 0, "entity_key"),
                                    rows_value(of, 0, "job_exec"), NULL, NULL, NULL, LAST,
-                                   arena_printf(a, "%d", PARAMETERS_LOOK_MS), NULL, NULL,
+                                   arena_printf(a, "%" PRId64, look_ms), NULL, NULL,
                                    arena_printf(a, "%d", PARAMETERS_LOOKS), bare };
     int n = bare ? 12 : 11;
     int rc = parameters_run_with(&s->asking, report, params, n, &rows);
@@ -86,6 +89,7 @@ static int gather(struct schedule *s, const char *name)
     if (rc < 0 || !s->row.rows)
         return rc;
     rc = add_times(s);
+    s->asking.parts_looking = 2;
     if (rc == 0)
         rc = add_past(s, "history", "1");
     if (rc == 0)

@@ -114,9 +114,20 @@ static int read_required(struct asking *a, const struct look *look)
     return 0;
 }
 
+/* Those that look for rows of the past share the time of the request. */
+static int looks_of(const struct look *look)
+{
+    int n = 0;
+    for (const struct part *part = look->parts; part->member; part++)
+        for (const struct parameter *p = part->parameters; p->source != PARAMETER_END; p++)
+            n += p->source == PARAMETER_LOOK_MS;
+    return n;
+}
+
 static void answer_look(struct asking *a, const struct look *look, struct answer *answer)
 {
     json_t *object = json_object();
+    a->parts_looking = looks_of(look);
     int rc = read_required(a, look);
     for (const struct part *part = look->parts; rc == 0 && part->member; part++)
         rc = add_part(a, part, object);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/clock.h"
 #include "../base/moment.h"
 #include "../base/when.h"
 #include "../base/utf8.h"
@@ -39,6 +40,20 @@ int parameters_name(const struct parameter *parameters, const char **names, int 
 }
 
 /* ---- values ---- */
+
+int64_t parameters_share_ms(int64_t left_us, int looks)
+{
+    int64_t ms = left_us / 1000 / (looks > 1 ? looks : 1);
+    return ms < PARAMETERS_LOOK_MS_LEAST ? PARAMETERS_LOOK_MS_LEAST : ms;
+}
+
+int64_t parameters_look_ms(struct asking *a)
+{
+    int64_t now_us = clock_mono_us(&clock_system);
+    if (!a->looks_until_us)
+        a->looks_until_us = now_us + PARAMETERS_LOOK_MS * INT64_C(1000);
+    return parameters_share_ms(a->looks_until_us - now_us, a->parts_looking--);
+}
 
 int parameters_read_limit(struct asking *a)
 {
@@ -92,7 +107,7 @@ static int read_hours(struct asking *a, const struct parameter *p, const char **
     const char *params[2];
     int rc = a->hours_from ? 0 : read_moment(a, p, &params[0]);
     if (rc == 0 && !a->hours_from)
-        rc = number(a, PARAMETERS_LOOKS, &params[1]);
+        rc = number(a, PARAMETERS_HOURS, &params[1]);
     if (rc == 0 && !a->hours_from) {
         rc = desk_rows(a->desk, "runs_since", params, 2, &rows, &a->err);
         a->hours_from = rc == 0 ? rows_value(&rows, 0, "since_at") : NULL;
@@ -162,7 +177,7 @@ static int read_one(struct asking *a, const struct parameter *p, const char **ou
     case PARAMETER_BARE: return read_bare(a, p, out);
     case PARAMETER_MOST: return number(a, a->limit + 1, out);
     case PARAMETER_LOOKS: return number(a, a->looks ? a->looks : PARAMETERS_LOOKS, out);
-    case PARAMETER_LOOK_MS: return number(a, a->look_ms ? a->look_ms : PARAMETERS_LOOK_MS, out);
+    case PARAMETER_LOOK_MS: return number(a, a->look_ms ? a->look_ms : parameters_look_ms(a), out);
     case PARAMETER_COUNTED: return counted(a, out);
     }
     return 0;

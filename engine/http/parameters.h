@@ -11,7 +11,9 @@ enum {
     PARAMETERS_LIMIT_MAX = 1000,
     PARAMETERS_PAYLOADS = 100,      /* items at most where payloads are asked for: each has up to 64 KiB */
     PARAMETERS_LOOKS = 20000,       /* rows that a request looks at, where no index has what is sought */
-    PARAMETERS_LOOK_MS = 250,       /* or for how long it looks for rows of the past */
+    PARAMETERS_HOURS = 5000,        /* rows of what runs were like: each has some fifty classes */
+    PARAMETERS_LOOK_MS = 150,       /* or for how long it looks for rows of the past, in all */
+    PARAMETERS_LOOK_MS_LEAST = 10,  /* each look of a request */
     PARAMETERS_MAX = 12,            /* of one report */
 };
 
@@ -59,6 +61,8 @@ struct asking {
     /* fewer rows, and a shorter time, than the bounds above; 0: those */
     int64_t looks, look_ms;
     struct arena *arena;            /* where rows live; NULL: in that of the desk */
+    int parts_looking;              /* looks for rows of the past that are to come; 0 is one */
+    int64_t looks_until_us;         /* by the machine's clock; 0: none has begun */
     const char *db_role;            /* that has the rights to what is asked; NULL: that of the backend */
     struct err err;
 };
@@ -66,6 +70,12 @@ struct asking {
 /* Adds the names of the query that they read to `names`, which has `named` already and room for
  * all, and ends it with NULL. Returns how many there are now. */
 int parameters_name(const struct parameter *parameters, const char **names, int named);
+
+/* How long one of `looks` that are to come may take, of what is left: equal shares, but what one
+ * leaves is for the next ones. Pure. */
+int64_t parameters_share_ms(int64_t left_us, int looks);
+/* The same for the next look of this request. */
+int64_t parameters_look_ms(struct asking *asking);
 
 /* Sets `out`; texts live in the arena of the desk. Returns how many there are, ERR_INPUT with the
  * name at fault, or another ERR_, in asking->err. */

@@ -2913,8 +2913,8 @@ SELECT (date_part('epoch', r.run_at) * 1000000)::bigint AS run_at_us, r.entity_n
 
 -- name: slowest
 -- The runs that took longest, of the newest :looks after which a check waits again and as many that
--- have ended one, each looked for for :within_ms at most. Where either look has not seen all, a
--- last row without an entity has the time back to which both have searched.
+-- have ended one, each looked for for half of :within_ms at most. Where either look has not seen
+-- all, a last row without an entity has the time back to which both have searched.
 -- forms: narrow
 -- in: job text?, since text?, most text?, within_ms text?, looks text?
 -- out: run_at_us int8, entity_name text?, entity_key text?, job_exec text?, outcome text?,
@@ -2924,12 +2924,12 @@ WITH seen AS MATERIALIZED (
     SELECT 'again' AS kind, r.run_at AS at, r.entity_name, r.entity_key, r.job_exec, r.outcome, r.run_us,
            r.slot_at, r.note, r.engine, r.tenant
       FROM prescient.newest_rows(NULL::{shown_runs}, NULL, NULL, :job, NULL, to_timestamp(:since::bigint),
-                                 NULL, :looks::bigint, :within_ms::integer) r
+                                 NULL, :looks::bigint, :within_ms::integer / 2) r
     UNION ALL
     SELECT 'ended', h.ended_at, h.entity_name, h.entity_key, h.job_exec, h.outcome, h.last_run_us,
            h.slot_at, h.note, h.engine, h.tenant
       FROM prescient.newest_rows(NULL::{shown_history}, NULL, NULL, :job, NULL, to_timestamp(:since::bigint),
-                                 NULL, :looks::bigint, :within_ms::integer) h),
+                                 NULL, :looks::bigint, :within_ms::integer / 2) h),
 ended AS (
     SELECT max(e.at) AS at
       FROM (SELECT min(s.at) AS at FROM seen s GROUP BY s.kind
@@ -2986,7 +2986,7 @@ told AS MATERIALIZED (
     SELECT DISTINCT ON (r.entity_key, r.job_exec) r.entity_key, r.job_exec, r.note
       FROM prescient.newest_rows(NULL::{shown_runs}, 'prescient.event', :listener || '/', NULL, NULL, NULL,
                                  NULL, (SELECT CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END FROM waiting w
-                                         WHERE w.failure_count > 0), :within_ms::integer) r
+                                         WHERE w.failure_count > 0), :within_ms::integer / 2) r
      ORDER BY r.entity_key, r.job_exec, r.run_at DESC),
 found AS MATERIALIZED (
     (SELECT 0 AS n, w.entity_key, w.job_exec, NULL::timestamptz AS ended_at, NULL::text AS outcome, w.tries,
@@ -2999,7 +2999,7 @@ found AS MATERIALIZED (
       FROM prescient.newest_rows(NULL::{shown_history}, 'prescient.event', :listener || '/', NULL,
                                  CASE WHEN :failed IS NOT NULL THEN 'amiss' END, to_timestamp(:since::bigint),
                                  NULL, (SELECT greatest(:most::bigint - count(*), 0) FROM waiting),
-                                 :within_ms::integer) WITH ORDINALITY h)
+                                 :within_ms::integer / 2) WITH ORDINALITY h)
 SELECT (date_part('epoch', f.ended_at) * 1000000)::bigint AS ended_at_us, NULL::text AS id,
        left(f.entity_key, position('/' IN f.entity_key) - 1) AS listener,
        e.event, e.entity_name, e.entity_key,
@@ -3075,18 +3075,9 @@ SELECT coalesce(p.state, 'pending') AS state, p.late_us, p.run, p.done, p.again,
 -- part: first_of_slot
 -- In the order of the slot's index: by bucket, so that they are a fair sample of a slot that has
 -- more.
-SELECT f.job_exec, f.tenant, f.entity_name FROM prescient.future_job f
- WHERE :by IS NOT NULL AND f.next_check_at = c.slot_at
+SELECT f.job_exec, f.tenant, f.entity_name FROM {shown_checks} f
+ WHERE :by IS NOT NULL AND w.checks > 0 AND f.next_check_at = c.slot_at
  ORDER BY f.bucket, f.priority, f.id LIMIT :counted::bigint
-
--- part: first_of_slot_narrow
--- The view's rows come bucket by bucket; asked for in that order, all of the slot would be sorted.
-SELECT f.job_exec, f.tenant, f.entity_name
-  FROM generate_series(0, 63) b (bucket), LATERAL (
-       SELECT p.job_exec, p.tenant, p.entity_name FROM prescient.pending p
-        WHERE :by IS NOT NULL AND p.next_check_at = c.slot_at AND p.bucket = b.bucket
-        LIMIT :counted::bigint) f
- LIMIT :counted::bigint
 
 -- part: parts_of_slot
 -- Those of the checks that are counted one by one.
@@ -3374,9 +3365,11 @@ SELECT date_part('epoch', this.now)::bigint AS now_at, prescient.slot_length_s()
    FROM (SELECT {estimate_of_history} AS known OFFSET 0) h)
 
 -- part: history_rows_narrow
-(SELECT CASE WHEN h.known > 1000000 OR h.n > 100000 THEN greatest(h.known, h.n) ELSE h.n END
-   FROM (SELECT {estimate_of_history} AS known,
-                (SELECT count(*) FROM (SELECT FROM prescient.history LIMIT 100001) few) AS n OFFSET 0) h)
+(SELECT CASE WHEN h.known > 1000000 THEN h.known
+             ELSE (SELECT CASE WHEN c.n > 100000 THEN greatest(h.known, c.n) ELSE c.n END
+                     FROM (SELECT count(*) AS n
+                             FROM (SELECT FROM prescient.history LIMIT 100001) few) c) END
+   FROM (SELECT {estimate_of_history} AS known OFFSET 0) h)
 
 -- part: overdue_in_order
 -- The checks of slots that are over, oldest slot first.
@@ -3937,8 +3930,9 @@ passed AS (
       FROM {shown_passes} p WHERE p.slot_at = (SELECT slot_at FROM last)),
 a_day AS (
     SELECT coalesce(sum(r.runs), 0)::bigint AS runs,
-           coalesce(sum(r.failed + r.timeout + r.crashed), 0)::bigint AS failed
-      FROM prescient.runs_by('job', (SELECT now FROM this) - interval '1 day') r)
+           coalesce(sum(r.runs) FILTER (WHERE r.outcome IN {outcomes_of_trouble}), 0)::bigint AS failed
+      FROM prescient.run_hours r
+     WHERE r.hour_at >= date_trunc('hour', now() - interval '1 day', 'UTC'))
 SELECT (SELECT date_part('epoch', l.slot_at)::bigint FROM last l) AS last_slot_at,
        (SELECT floor(date_part('epoch', max(n.recorded_at)))::bigint FROM newest n) AS last_pass_at,
        p.run AS last_run, p.failed AS last_failed, d.runs AS day_runs, d.failed AS day_failed

@@ -17,7 +17,6 @@
 enum { EVENTS_ASKED = 20 };
 #define PAUSES_MOST "1000"
 #define RUNNING_MOST "10000"
-#define SEARCH_MS "1000"
 
 struct asking {
     const struct why_source *source;
@@ -44,7 +43,10 @@ static bool is_same(const char *a, const char *b)
 static int ask_checks(struct asking *q)
 {
     const char *waiting[] = { q->entity, q->key, q->job, NULL, NULL, CHECKS_MOST, NULL };
-    const char *past[] = { q->entity, q->key, q->job, NULL, NULL, NULL, CHECKS_MOST, SEARCH_MS };
+    const char *search_ms = arena_printf(q->source->arena, "%d", q->source->search_ms);
+    const char *past[] = { q->entity, q->key, q->job, NULL, NULL, NULL, CHECKS_MOST, search_ms };
+    if (!search_ms)
+        return err_set(q->err, ERR_NOMEM, "out of memory");
     int rc = ask(q, "list", waiting, 7, &q->waiting);
     if (rc == 0)
         rc = ask(q, "runs", past, 8, &q->runs);

@@ -17,6 +17,7 @@ struct why_source {
     const struct telling *telling;  /* how sentences tell times; NULL: RFC 3339 in UTC */
     int64_t now;
     int32_t slot_length_s;
+    int search_ms;                  /* for how long its runs are searched, and its history */
 };
 
 struct why_item {

@@ -13,13 +13,18 @@
 -- ---- views --------------------------------------------------------------------------------------
 
 -- The primary key begins with the bucket, which nobody who asks for an entity and a key can name.
--- There are 64: with their numbers beside the table, each is one step of the key.
+-- There are 64: with their numbers beside it, each is one step of the key. As a list, not a table
+-- to be joined: that would be gone through for each row of a look in another order. Of a join,
+-- which `one` makes it, nobody can delete.
 CREATE VIEW prescient.pending AS
     SELECT f.next_check_at, f.entity_name, f.entity_key, f.job_exec, f.check_count, f.failure_count,
            f.priority, f.first_check_at, f.again_at, f.put_off_at,
            f.next_check_at >= '9000-01-01 00:00:00+00' AND f.next_check_at < '10000-01-01 00:00:00+00'
                AS is_paused, f.concurrency_key, f.tenant, f.bucket, f.id
-      FROM generate_series(0, 63) b (bucket) JOIN prescient.future_job f ON f.bucket = b.bucket;
+      FROM (SELECT) one, prescient.future_job f
+     WHERE f.bucket = ANY ('{0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,
+                             30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,
+                             56,57,58,59,60,61,62,63}'::smallint[]);
 COMMENT ON VIEW prescient.pending IS 'Checks that wait for their slot.';
 COMMENT ON COLUMN prescient.pending.next_check_at IS 'The slot in which the check is looked at next.';
 COMMENT ON COLUMN prescient.pending.check_count IS 'Looks so far that ended with: again.';
@@ -419,9 +424,11 @@ END $$;
 -- the order of these rows, as each would cost every settle. So the rows are looked for in spans of
 -- time, from now on backwards, each as long as the last ones were quick, until there are enough.
 -- What took longer than look_ms in all ends, and a last row says by its times how far back it has
--- looked; NULL: it never ends so. `after` is the cursor of a row, or of that last one, and only
--- what comes behind it is looked for: [written, told, check_count, entity, key, job], as JSON, the
--- times in microseconds. All statements here see what the caller's statement sees, with its rights.
+-- looked; NULL: it never ends so. Of the day that is not over, which has no other index, a span has
+-- 20,000 rows at most then: time is judged between spans. `after` is the cursor of a row, or of
+-- that last one, and only what comes behind it is looked for: [written, told, check_count, entity,
+-- key, job], as JSON, the times in microseconds. All statements here see what the caller's
+-- statement sees, with its rights.
 CREATE FUNCTION prescient.newest_rows(kind anyelement, entity text, key text, job text, ending text,
                                       since timestamptz, before timestamptz, most bigint, look_ms integer,
                                       of_tenant text DEFAULT NULL, after text DEFAULT NULL)
@@ -444,8 +451,11 @@ DECLARE
                                          + (after::json ->> 0)::bigint * interval '1 microsecond';
     last_told CONSTANT timestamptz := 'epoch'::timestamptz
                                       + (last ->> 1)::bigint * interval '1 microsecond';
-    chosen text := format('FROM %s r WHERE r.%I >= $1 AND r.%I < $2', pg_typeof(kind), written, written)
-        || CASE WHEN entity IS NULL THEN '' ELSE ' AND r.entity_name = $3' END
+    of_span CONSTANT text := format('FROM %s r WHERE r.%I >= $1 AND r.%I < $2', pg_typeof(kind), written,
+                                    written)
+        || CASE WHEN since IS NULL THEN '' ELSE format(' AND r.%I >= $7', told) END
+        || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END;
+    sought CONSTANT text := CASE WHEN entity IS NULL THEN '' ELSE ' AND r.entity_name = $3' END
         || CASE WHEN key IS NULL THEN ''
                 WHEN entity = 'prescient.event' AND right(key, 1) = '/'
                 THEN ' AND starts_with(r.entity_key, $4)'
@@ -457,16 +467,18 @@ DECLARE
                 THEN ' AND r.outcome = ANY (''{failed,timeout,crashed,bad_answer,unknown_job}'')'
                      ' AND r.entity_name <> ALL (''{prescient.event,prescient.digest}'')'
                 ELSE ' AND r.outcome = $6' END
-        || CASE WHEN since IS NULL THEN '' ELSE format(' AND r.%I >= $7', told) END
-        || CASE WHEN before IS NULL THEN '' ELSE format(' AND r.%I < $8', told) END
         || CASE WHEN of_tenant IS NULL THEN '' ELSE ' AND r.tenant = $10' END
         || CASE WHEN last IS NULL THEN ''
                 ELSE format(' AND (r.%I, r.%I, r.check_count, r.entity_name, r.entity_key, r.job_exec)'
                             ' < ($11, $12, $13, $14, $15, $16)', written, told) END;
-    counting CONSTANT text := format('SELECT count(*) FROM (SELECT %s LIMIT $9) few', chosen);
-    sorting CONSTANT text := format('SELECT r.* %s ORDER BY r.%I DESC, r.%I DESC, r.check_count DESC, '
-                                    'r.entity_name DESC, r.entity_key DESC, r.job_exec DESC LIMIT $9', chosen,
-                                    written, told);
+    counting CONSTANT text := format('SELECT count(*), 0 FROM (SELECT %s%s LIMIT $9) few', of_span, sought);
+    -- where no index has what is sought: of up to 20,001 rows, and how many were looked at
+    looking CONSTANT text := format('SELECT count(*) FILTER (WHERE true%s), count(*) '
+                                    'FROM (SELECT r.* %s LIMIT 20001) r', sought, of_span);
+    unindexed_from CONSTANT timestamptz := date_trunc('day', begun AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
+    sorting CONSTANT text := format('SELECT r.* %s%s ORDER BY r.%I DESC, r.%I DESC, r.check_count DESC, '
+                                    'r.entity_name DESC, r.entity_key DESC, r.job_exec DESC LIMIT $9',
+                                    of_span, sought, written, told);
     oldest CONSTANT timestamptz := (SELECT min(right(c.relname, 8))::date::timestamp AT TIME ZONE 'UTC'
                                       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
                                       WHERE i.inhparent = parent);
@@ -478,6 +490,7 @@ DECLARE
     span_begun timestamptz;
     has_passed_since boolean := false;
     n bigint;
+    looked bigint;
     wanted bigint := coalesce(most, 1::bigint << 62);
 BEGIN
     IF wanted > 1000000 THEN
@@ -491,9 +504,11 @@ BEGIN
         low := CASE WHEN high = 'infinity' THEN begun ELSE high END - width;
         low := CASE WHEN low < before AND before < high THEN before ELSE low END;
         low := CASE WHEN low < since AND since < high THEN since ELSE low END;
-        EXECUTE counting INTO n USING low, high, entity, key, job, ending, since, before, many + 1, of_tenant,
+        EXECUTE CASE WHEN look_ms IS NOT NULL AND high > unindexed_from AND high < 'infinity' THEN looking
+                     ELSE counting END
+            INTO n, looked USING low, high, entity, key, job, ending, since, before, many + 1, of_tenant,
             last_written, last_told, (last ->> 2)::integer, last ->> 3, last ->> 4, last ->> 5;
-        IF n > many AND high < 'infinity' AND high - low > interval '1 millisecond' THEN
+        IF (n > many OR looked > 20000) AND high < 'infinity' AND high - low > interval '1 millisecond' THEN
             width := (high - low) / 8;
             CONTINUE;
         END IF;
@@ -527,7 +542,9 @@ END $$;
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
 -- line each, and one without a listener where no delivery is found: nobody heard the event
 -- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 20,000 that
--- wait, and of those that are over the newest 10,000 since the first of these events, for a second.
+-- wait, and of those that are over the newest 10,000 since the first of these events, for a tenth
+-- of a second. Of the day that is not over, which has no index by key, the newest 50,000 events are
+-- looked at.
 -- It reads tables with its owner's rights: the view of events has neither what is not readable yet
 -- (`is_readable`) nor whose deliveries are whose.
 CREATE FUNCTION prescient.row_events(entity text, key text, most bigint DEFAULT 20)
@@ -543,8 +560,14 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                (e.generation, e.xid) < ((SELECT h.generation FROM here h), (SELECT h.below FROM here h))
                    AS is_readable,
                row_number() OVER (ORDER BY e.recorded_at DESC, e.id DESC) AS n
-          FROM prescient.event e
-         WHERE e.entity_name = entity AND e.entity_key = key
+          FROM (SELECT k.* FROM prescient.event k
+                 WHERE k.recorded_at < date_trunc('day', now(), 'UTC') AND k.entity_name = entity
+                       AND k.entity_key = key
+                UNION ALL
+                SELECT k.* FROM (SELECT * FROM prescient.event n
+                                  WHERE n.recorded_at >= date_trunc('day', now(), 'UTC')
+                                  ORDER BY n.generation DESC, n.xid DESC, n.id DESC LIMIT 50000) k
+                 WHERE k.entity_name = entity AND k.entity_key = key) e
          ORDER BY e.recorded_at DESC, e.id DESC LIMIT most),
     heard AS MATERIALIZED (
         SELECT min(e.emitted_at) AS since, CASE WHEN count(*) > 0 THEN 10000 ELSE 0 END AS looks
@@ -561,7 +584,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
           FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event', NULL, NULL, NULL,
                                      (SELECT x.since FROM heard x), NULL, (SELECT x.looks FROM heard x),
-                                     1000) h
+                                     100) h
          WHERE h.entity_name IS NOT NULL)
     SELECT e.emitted_at, e.event, e.job_exec, e.check_number,
            left(d.entity_key, position('/' IN d.entity_key) - 1),
