@@ -291,5 +291,5 @@ include install.mk $(wildcard tests/*/*.mk)
 .PHONY: FORCE all left-out model sim check test-programs suite-programs faults-programs faults planted \
   storm measures night coverage valgrind drivers fmt clean
 .SECONDARY:
--include $(filter-out $(STAGE)/% $(BUILD)/deb/%,\
+-include $(filter-out $(STAGE)/% $(BUILD)/stage/% $(BUILD)/deb/%,\
   $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d $(BUILD)/*/*/*/*.d))

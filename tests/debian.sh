@@ -14,7 +14,8 @@ is "and the program has it" "$("$P" --version | head -1)" "prescient $version"
 # has an older pkg-config, by the name that Debian has left.
 field() { sed -n "/^$1:/,/^[^ ]/{ s/^$1://; /^[A-Z]/d; p }" debian/control; }
 is "a build needs what packages.txt says" \
-    "$(field Build-Depends | sed 's/<.*>//; s/,.*//; s/[ (|].*//2; s/pkgconf/pkg-config/' | awk 'NF { print $1 }' |
+    "$(field Build-Depends | sed 's/<.*>//; s/,.*//; s/[ (|].*//2; s/pkgconf/pkg-config/' |
+        awk 'NF { print $1 }' |
         grep -vxE 'debhelper-compat|dh-sequence-.*|systemd-dev|python3' | sort)" \
     "$(awk '!/^#/ && $2 == "build" { print $1 }' packages.txt | grep -vxE 'gcc|make|libc6-dev' | sort)"
 is "every test that is named is there" \
