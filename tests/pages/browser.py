@@ -262,6 +262,8 @@ def new_check(url, year):
         b.driver.find_element(By.CSS_SELECTOR, "#result a[href^='check?']").click()
         says("and can be looked at", b.settled() and "it waits for its slot" in b.text(".sentence"),
              b.text("main"))
+        says("why it waits is told in this zone", f"its slot, {year}-03-01 19:00 (" in b.text(".sentence"),
+             b.text(".sentence"))
         b.open("new")
         b.driver.find_element(By.ID, "entity").send_keys("parcels")
         b.driver.find_element(By.ID, "key").send_keys("8")

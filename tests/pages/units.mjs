@@ -56,6 +56,13 @@ const tests = {
         fresh.noteChange();
         assert.ok(fresh.lastChange() >= before);
     },
+    "the moments of a sentence are found in it"() {
+        assert.deepEqual(time.cut("it waits for its slot, 2026-03-01T13:15:00Z (in 2 h)"),
+            ["it waits for its slot, ", at("2026-03-01T13:15:00Z"), " (in 2 h)"]);
+        assert.deepEqual(time.cut("it is paused"), ["it is paused"]);
+        assert.deepEqual(time.cut("2026-99-01T13:15:00Z, 2026-03-01T13:15:00.5Z"),
+            ["", "2026-99-01T13:15:00Z", ", 2026-03-01T13:15:00.5Z"]);
+    },
     "what is no time is none"() {
         assert.equal(time.parse("paused"), null);
         assert.equal(time.parse(null), null);

@@ -4,6 +4,7 @@ import { changesOf, deliverButton, oneButton } from "./change.js";
 import * as columns from "./columns.js";
 import { anchor, el, jobLink, section, table, whichOne } from "./dom.js";
 import { moment } from "./moments.js";
+import { cut } from "./time.js";
 import { view } from "./view.js";
 
 export const title = "One row";
@@ -11,8 +12,9 @@ const BAD = ["failed", "guarded", "job_broken", "unknown_job", "slot_late", "del
 
 function sentence(one) {
     const of = one.job ? ["Of ", jobLink(one.job), ": "] : one.event ? `Of the event ${one.event}: ` : "";
+    const told = cut(one.sentence).map((piece) => (typeof piece === "number" ? moment(piece) : piece));
     return el("div", { class: `sentence ${BAD.includes(one.code) ? "red" : ""}` },
-        el("p", null, of, one.sentence, ". ", el("code", null, one.code)));
+        el("p", null, of, told, ". ", el("code", null, one.code)));
 }
 
 function part(heading, caption, list, rows, nothing) {

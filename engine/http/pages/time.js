@@ -44,6 +44,12 @@ export function parse(text) {
     return Number.isNaN(at) ? null : at;
 }
 
+/** A sentence of /v1 in pieces: its texts, and its moments. */
+export function cut(sentence) {
+    return sentence.split(/(\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\b)/)
+        .map((piece, i) => (i % 2 && parse(piece) !== null ? parse(piece) : piece));
+}
+
 /** "2026-03-01T13:15:00Z", as /v1 takes it. */
 export function utcText(at) {
     return `${new Date(at).toISOString().slice(0, 19)}Z`;
