@@ -52,23 +52,26 @@ make_debian() {
         enter git clone -q /root/prescient.bundle /root/prescient
 }
 
-# The lines of README's section as they stand, on what `quickstart.sh build` and a Debian that is
-# not minimal have: sudo, systemd. Nothing is started in a chroot.
+# The lines of README's section as they stand, where systemd is the first process: on a Debian that
+# is not minimal, with sudo. All that a build needs is there by now; there is no network.
 install_by_readme() {
-    local lines
-    lines=$(block_of README.md "fresh.sh: install") &&
-        enter sh -euc "apt-get -qq -y install sudo systemd
-            cd /root/prescient
-            $lines"'
-            systemctl is-enabled prescient-daemon.service
-            cd /var/lib/prescient
-            sqlite3 prescient.db "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT)"
-            sudo -u prescient prescient doctor
-            sudo -u prescient $(sed -n "s/^ExecStart=//p" /usr/local/lib/systemd/system/prescient.service)
-            systemctl disable prescient-daemon.service
-            sudo make -C /root/prescient uninstall
-            [ -z "$(find /usr/local /etc/systemd -name "*prescient*")" ]
-            [ -e /etc/prescient/prescient.cfg ] && [ -e /var/lib/prescient/prescient.db ]'
+    local lines code=0
+    lines=$(block_of README.md "fresh.sh: install") && enter apt-get -qq -y install sudo systemd || return
+    boot || { echo "systemd does not start in here"; return 1; }
+    in_booted sh -euc "cd /root/prescient
+        $lines"'
+        systemctl is-active prescient-daemon.service
+        cd /var/lib/prescient
+        sqlite3 -cmd ".timeout 10000" prescient.db \
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT)"
+        sudo -u prescient prescient doctor
+        systemctl start prescient.service
+        systemctl disable --now prescient-daemon.service
+        sudo make -C /root/prescient uninstall
+        [ -z "$(find /usr/local /etc/systemd -name "*prescient*")" ]
+        [ -e /etc/prescient/prescient.cfg ] && [ -e /var/lib/prescient/prescient.db ]' || code=$?
+    shut_down
+    return "$code"
 }
 
 failed=0
