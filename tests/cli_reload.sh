@@ -284,6 +284,14 @@ in_terminals() {
     is "nohup: it read no settings" "$(grep -c SIGHUP nohup.err)" 0
     kill -TERM "$(cat nohup.pid)"
     ok "nohup: and ends as any other" wait_until 30 is_gone nohup
+    SOCK=$PWD/served.sock
+    in_terminal served "bash -c 'echo \$\$ >served.pid; exec $P serve --listen unix:$SOCK 2>served.err' &"
+    ok "serve: it answers" wait_until 20 answers 200
+    kill -HUP "$(cat served.pid)"
+    ok "serve: while its terminal is there, settings are read" taken served 1
+    closed served
+    ok "serve: it ends with it" wait_until 30 is_gone served
+    ok "serve: in good order" logged served "SIGHUP: answering what was read"
 }
 
 # A server goes on answering, by what it has read.
