@@ -31,8 +31,8 @@ for program in curl debootstrap git podman sqlite3 unshare; do
 done
 [ -z "$(git status --porcelain)" ] || say "tests/container.sh: what is not committed is not tried"
 
-# In mounts of its own, with one hierarchy of cgroups, and with a /dev/null of its own: what starts a
-# container may give its input and output to the user of the image.
+# In mounts of its own, with one hierarchy of cgroups, and with a /dev/null of its own: what starts
+# a container may give its input and output to the user of the image.
 if [ -z "${IN_CONTAINER_SH:-}" ]; then
     IN_CONTAINER_SH=1 exec unshare --mount --propagation private sh -euc '
         mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || mount -t tmpfs none /sys/fs/cgroup
