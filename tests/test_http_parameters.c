@@ -14,8 +14,8 @@ static void looks_have_equal_shares_and_what_others_have_left(void)
 
 static void each_look_has_some_time(void)
 {
-    CU_ASSERT_EQUAL(parameters_share_ms(0, 3), PARAMETERS_LOOK_MS_LEAST);
-    CU_ASSERT_EQUAL(parameters_share_ms(-70000, 1), PARAMETERS_LOOK_MS_LEAST);
+    CU_ASSERT_EQUAL(parameters_share_ms(0, 3), PARAMETERS_PART_MS_LEAST);
+    CU_ASSERT_EQUAL(parameters_share_ms(-70000, 1), PARAMETERS_PART_MS_LEAST);
     CU_ASSERT_EQUAL(parameters_share_ms(50000, 0), 50);
     CU_ASSERT_EQUAL(parameters_share_ms(50000, -2), 50);
 }
@@ -24,9 +24,9 @@ static void a_request_gives_out_no_more_than_it_has(void)
 {
     struct asking a = { .parts_looking = 3 };
     int64_t given = parameters_look_ms(&a) * 3;
-    CU_ASSERT(given > 0 && given <= PARAMETERS_LOOK_MS);
-    CU_ASSERT(parameters_look_ms(&a) <= PARAMETERS_LOOK_MS / 2);
-    CU_ASSERT(parameters_look_ms(&a) <= PARAMETERS_LOOK_MS);
+    CU_ASSERT(given > 0 && given <= PARAMETERS_PARTS_MS);
+    CU_ASSERT(parameters_look_ms(&a) <= PARAMETERS_PARTS_MS / 2);
+    CU_ASSERT(parameters_look_ms(&a) <= PARAMETERS_PARTS_MS);
 }
 
 static const struct test tests[] = {

@@ -24,7 +24,7 @@ static void tell(struct desk *desk, const char *entity, const char *key, const c
     }
     source.now = hello.now_us / 1000000;
     source.slot_length_s = hello.slot_length_s;
-    source.search_ms = PARAMETERS_LOOK_MS / 2;
+    source.search_ms = PARAMETERS_PARTS_MS / 2;
     int rc = why_ask(&source, entity, key, job, &found, &err);
     if (rc == ERR_INPUT)
         desk_refuse(desk, answer, PROBLEM_BAD_REQUEST, problem_new(PROBLEM_BAD_REQUEST, err.text));

@@ -44,14 +44,14 @@ int parameters_name(const struct parameter *parameters, const char **names, int 
 int64_t parameters_share_ms(int64_t left_us, int looks)
 {
     int64_t ms = left_us / 1000 / (looks > 1 ? looks : 1);
-    return ms < PARAMETERS_LOOK_MS_LEAST ? PARAMETERS_LOOK_MS_LEAST : ms;
+    return ms < PARAMETERS_PART_MS_LEAST ? PARAMETERS_PART_MS_LEAST : ms;
 }
 
 int64_t parameters_look_ms(struct asking *a)
 {
     int64_t now_us = clock_mono_us(&clock_system);
     if (!a->looks_until_us)
-        a->looks_until_us = now_us + PARAMETERS_LOOK_MS * INT64_C(1000);
+        a->looks_until_us = now_us + PARAMETERS_PARTS_MS * INT64_C(1000);
     return parameters_share_ms(a->looks_until_us - now_us, a->parts_looking--);
 }
 

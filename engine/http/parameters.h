@@ -12,8 +12,9 @@ enum {
     PARAMETERS_PAYLOADS = 100,      /* items at most where payloads are asked for: each has up to 64 KiB */
     PARAMETERS_LOOKS = 20000,       /* rows that a request looks at, where no index has what is sought */
     PARAMETERS_HOURS = 5000,        /* rows of what runs were like: each has some fifty classes */
-    PARAMETERS_LOOK_MS = 150,       /* or for how long it looks for rows of the past, in all */
-    PARAMETERS_LOOK_MS_LEAST = 10,  /* each look of a request */
+    PARAMETERS_LOOK_MS = 250,       /* or for how long a list looks for rows of the past */
+    PARAMETERS_PARTS_MS = 150,      /* all looks for such rows of what has several parts */
+    PARAMETERS_PART_MS_LEAST = 10,
     PARAMETERS_MAX = 12,            /* of one report */
 };
 
