@@ -116,6 +116,9 @@ refuses() {
         "in": "soon", "on_conflict": "never", "priority": 1e99, "tenant": 5}'; pointers)" \
         "422['/entity', '/key', '/jib', '/in', '/on_conflict', '/priority', '/tenant', '/job']"
     has "$s: with the job that was meant" "$(json 'j["errors"][-1]["detail"]' <body)" "did you mean 'look'?"
+    is "$s: names that are too long together" "$(post "$(python3 -c 'import json; print(json.dumps(
+        [{"job": "look", "in": 1, "entity": "e", "key": 1}, {"job": "look" * 250, "in": 1,
+          "entity": "e" * 1000, "key": "k" * 1024}]))')"; pointers)" "422['/1/key', '/1/job']"
     is "$s: nesting without end" "$(post "$(printf '[%.0s' {1..10000})")" 400
     is "$s: a body without end" "$(head -c 9000000 /dev/zero | tr '\0' ' ' | get -T - -X POST \
         -H 'Content-Type: application/json' http://localhost/v1/checks)" 413
@@ -126,6 +129,8 @@ refuses() {
     is "$s: a zero byte" "$(post '{"entity": "a\u0000b", "key": "1", "job": "look", "in": 1}')" 400
     is "$s: faults without end" "$(post "[$(printf '{"m%d":1},' {1..900})5]")" 422
     is "$s: are not told to the end" "$(json 'len(j["errors"]) < 110' <body)" True
+    has "$s: a row by hand, too" "$("$P" enqueue "$(printf 'e%.0s' {1..1000})" "$(printf 'k%.0s' {1..1000})" \
+        "$(printf 'j%.0s' {1..601})" +1h 2>&1)" "have 2601 bytes together, expected at most 2600"
     is "$s: none of it was filed" "$(pending)" 0
     is "$s: a job that only engines have is unknown" "$(post '{"job": "brew", "in": 1, "uniqid": "b"}')" 422
     mkdir other.$s

@@ -16,6 +16,17 @@ static void a_name_that_is_missing_is_as_empty(void)
     CU_ASSERT_EQUAL(field_check_name("job", "j", &err), 0);
 }
 
+static void names_of_a_row_have_a_bound_together(void)
+{
+    char x[1001];
+    memset(x, 'x', sizeof x - 1);
+    x[1000] = '\0';
+    CU_ASSERT_EQUAL(field_check_row(x, x, x + 400, &err), 0);
+    CU_ASSERT_EQUAL(field_check_row(x, x, x + 399, &err), ERR_INPUT);
+    CU_ASSERT_STRING_EQUAL(err.text, "entity, key and job have 2601 bytes together, expected at most 2600");
+    CU_ASSERT_EQUAL(field_check_row(NULL, x, x, &err), 0);
+}
+
 static void nobody_asks_for_a_check_of_the_entity_of_deliveries(void)
 {
     struct effect e = { .kind = EFFECT_ENQUEUE, .entity_name = DELIVERY_ENTITY, .entity_key = "1", .job = "j",
@@ -131,6 +142,7 @@ static void an_effect_needs_the_fields_of_its_kind(void)
 
 static const struct test tests[] = {
     TEST(a_name_that_is_missing_is_as_empty),
+    TEST(names_of_a_row_have_a_bound_together),
     TEST(nobody_asks_for_a_check_of_the_entity_of_deliveries),
     TEST(what_begins_like_an_array_is_no_name),
     TEST(conflict_is_one_of_three_words),

@@ -231,6 +231,25 @@ static void faults_without_end_are_not_told_to_the_end(void)
     json_decref(asked.problem);
 }
 
+/* {"entity": "xxx", ...} with names of so many bytes. */
+static const char *of_lengths(int entity, int key, int job)
+{
+    char x[1200];
+    memset(x, 'x', sizeof x);
+    return arena_printf(arena, "{\"entity\": \"%.*s\", \"key\": \"%.*s\", \"job\": \"%.*s\", \"in\": 1}",
+                        entity, x, key, x, job, x);
+}
+
+/* The database would refuse it in words that name no member. */
+static void names_that_are_too_long_together_are_told_at_the_longest(void)
+{
+    CU_ASSERT_PTR_NULL(read_text(of_lengths(800, 1000, 800), NULL).problem);
+    CU_ASSERT(is_told(of_lengths(800, 1001, 800), "/key", "have 2601 bytes together, expected at most 2600"));
+    CU_ASSERT(is_told(of_lengths(1024, 1000, 1000), "/entity", "have 3024 bytes"));
+    CU_ASSERT(is_told(of_lengths(1024, 1024, 1025), "/job", "found 1025 bytes"));
+    CU_ASSERT(!strstr(faults(of_lengths(1024, 1024, 1025), NULL), "together"));
+}
+
 static const struct test tests[] = {
     TEST(a_fraction_has_all_its_digits),
     TEST(a_span_beyond_all_bounds_is_at_fault),
@@ -241,6 +260,7 @@ static const struct test tests[] = {
     TEST(the_header_stands_for_a_uniqid),
     TEST(each_fault_is_told_where_it_stands),
     TEST(the_same_request_has_the_same_content),
+    TEST(names_that_are_too_long_together_are_told_at_the_longest),
     { 0 }
 };
 

@@ -146,6 +146,10 @@ static void a_schedule_is_all_of_it_or_a_part(void)
     CU_ASSERT_EQUAL(read_as(CHANGE_SCHEDULE, "{\"is_active\": false, \"reason\": \"x\"}").is_active, 0);
     CU_ASSERT_EQUAL(read_as(CHANGE_SCHEDULE, "{\"every\": 7}").is_active, -1);
     FAULTS_ARE("-", CHANGE_SCHEDULE, "{\"reason\": \"x\"}");
+    const char *x = arena_printf(arena, "%01000d", 0);
+    FAULTS_ARE("/entity", CHANGE_SCHEDULE,
+               arena_printf(arena, "{\"entity\": \"%s\", \"key\": \"%s\", \"job\": \"%s\", "
+                            "\"every\": \"5m\"}", x, x, x));
     FAULTS_ARE("/entity", CHANGE_SCHEDULE, "{\"entity\": \"shop\", \"every\": \"5m\"}");
     FAULTS_ARE("/every", CHANGE_SCHEDULE, "{\"entity\": \"shop\", \"key\": 7, \"job\": \"sync\"}");
     FAULTS_ARE("/cron", CHANGE_SCHEDULE, "{\"every\": \"5m\", \"cron\": \"@daily\"}");

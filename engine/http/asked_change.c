@@ -364,6 +364,7 @@ static void check_rule(struct reading *r)
     struct err err;
     if (has_row && !(r->out->entity && r->out->key && r->out->job))
         faults_add(&r->faults, "entity", "expected entity, key and job, or none of them");
+    faults_check_row(&r->faults, r->out->entity, r->out->key, r->out->job);
     if (has_row && !rule->every && !rule->cron)
         faults_add(&r->faults, "every", "every is missing, or cron");
     if (rule->every && rule->cron)

@@ -287,6 +287,7 @@ int asked_check_read(struct asked_check *out, const json_t *object, const char *
     take_header(&r, header);
     fill_in_row(&r);
     check_missing(&r, object);
+    faults_check_row(&r.faults, out->item.row.entity_name, out->item.row.entity_key, out->item.row.job_exec);
     digest(&r, object);
     out->problem = r.faults.problem;
     return r.faults.is_short ? ERR_NOMEM : 0;

@@ -7,6 +7,8 @@
 
 #include "../base/nearest.h"
 #include "../base/utf8.h"
+#include "../rules/check.h"
+#include "../rules/field.h"
 
 /* A name in a JSON pointer (RFC 6901). */
 static const char *escaped(struct arena *a, const char *name)
@@ -63,6 +65,21 @@ void faults_refuse_member(struct faults *f, const char *name, const void *known,
         faults_add(f, name, "%.*s: there is no such member; did you mean %s?", UTF8_SHOWN(name), word);
     else
         faults_add(f, name, "%.*s: there is no such member", UTF8_SHOWN(name));
+}
+
+void faults_check_row(struct faults *f, const char *entity, const char *key, const char *job)
+{
+    const struct { const char *member, *text; } all[] = { { "entity", entity }, { "key", key },
+                                                          { "job", job } };
+    struct err err;
+    size_t longest = 0, lengths[sizeof all / sizeof *all];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        lengths[i] = all[i].text ? strlen(all[i].text) : 0;
+        if (lengths[i] > lengths[longest])
+            longest = i;
+    }
+    if (lengths[longest] <= CHECK_NAME_MAX)
+        faults_check(f, all[longest].member, field_check_row(entity, key, job, &err), &err);
 }
 
 const char *faults_text(struct faults *f, const char *name, const json_t *value)

@@ -27,6 +27,10 @@ void faults_check(struct faults *f, const char *member, int rc, const struct err
  * apart, each the first member of a struct. */
 void faults_refuse_member(struct faults *f, const char *name, const void *known, int n, size_t size);
 
+/* Whether entity, key and job are too long together, where none of them is by itself: told of the
+ * longest. */
+void faults_check_row(struct faults *f, const char *entity, const char *key, const char *job);
+
 /* The text of a member; NULL: it is none, and that is told. */
 const char *faults_text(struct faults *f, const char *name, const json_t *value);
 

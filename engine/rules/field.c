@@ -60,6 +60,18 @@ int field_check_entity(const char *field, const char *text, struct err *err)
     return 0;
 }
 
+int field_check_row(const char *entity, const char *key, const char *job, struct err *err)
+{
+    const char *const all[] = { entity, key, job };
+    size_t len = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        len += all[i] ? strlen(all[i]) : 0;
+    if (len <= FIELD_ROW_MAX)
+        return 0;
+    return err_set(err, ERR_INPUT, "entity, key and job have %zu bytes together, expected at most %d", len,
+                   FIELD_ROW_MAX);
+}
+
 static int check_json(const char *field, const char *json, size_t flags, struct err *err)
 {
     size_t len = strlen(json);

@@ -18,6 +18,11 @@ int field_check_job(const char *field, const char *text, struct err *err);
 /* The same of its entity: that of deliveries is refused, too. */
 int field_check_entity(const char *field, const char *text, struct err *err);
 
+/* All three together: an index of PostgreSQL has them, and a bound for what it holds. NULL is as
+ * empty. */
+enum { FIELD_ROW_MAX = 2600 };
+int field_check_row(const char *entity, const char *key, const char *job, struct err *err);
+
 /* Whether the entity stands for deliveries or digests: only engines file checks of it. */
 bool field_is_of_engines(const char *entity);
 

@@ -15,6 +15,9 @@ int enqueue_check_row(const struct load_row *row, struct err *err)
     rc = field_check_job("job_exec", row->job_exec, err);
     if (rc < 0)
         return rc;
+    rc = field_check_row(row->entity_name, row->entity_key, row->job_exec, err);
+    if (rc < 0)
+        return rc;
     rc = field_check_time("check_at", row->at, err);
     if (rc < 0)
         return rc;
