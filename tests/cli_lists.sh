@@ -130,13 +130,12 @@ failures() {
     fi
 }
 # Those of one error are looked for among 20,000 a question, whatever its limit, and it is said how
-# far: on PostgreSQL perhaps not so many, as there is a time for it.
+# far: perhaps not so many, as there is a time for it.
 of_one_error() {
     local s=$STORE_NAME of='history?entity=sought&error=order+%23:+out+of+stock' n
     failures
     is "$s: those of one error are found" "$(list "$of&limit=100" key | xargs)" "1 15000 30000"
     n=$(cut -d ' ' -f 1 pages)
-    [ "$s" = postgresql ] || is "$s: 20,000 are looked at at once" "$n" 2
     at_most "$s: in few questions" "$n" 30
     is "$s: each but the last says how far it has looked" "$(cat pages)" "$n pages, $((n - 1)) cut"
     is "$s: a page that is full is no shorter" "$(asks "$of&limit=1"; json 'len(j["items"]),
