@@ -2061,9 +2061,10 @@ SELECT slot_at FROM prescient_slot_pass, bounds
 -- name: slots
 -- :recent: closed and empty slots only from this time on, NULL: all. It goes from slot to slot by
 -- one step of an index each; only the listed slots are counted. :by: parts has how many checks are
--- of each job or tenant, the twenty largest, and all others under the name NULL, by the first
--- :counted of the slot. :looks: with the slot by which so many rows were looked at in all it ends,
--- NULL: it does not; then a last row without checks has that slot once more.
+-- of each job or tenant, the twenty largest, and all others under the name NULL. :counted is of the
+-- store that estimates: here a slot is counted whole, its parts up to a million. :looks: with the
+-- slot by which so many rows were looked at in all it ends, NULL: it does not; then a last row
+-- without checks has that slot once more.
 -- in: from text?, before text?, most text?, recent text?, counted text?, by text?, looks text?
 -- out: slot_at timestamptz, checks int8?, state text?, late_us int8?, run int8?, done int8?,
 -- out: again int8?, failed int8?, is_estimate bool?, parts text?

@@ -1,14 +1,14 @@
 // api.js - all questions to /v1, one after the other: a page never has two under way. Who has to
 // log in is told here, once for all pages.
 import { lastChange, mayBeOld, noteChange } from "./fresh.js";
-import { heard } from "./moments.js";
+import { heard, now } from "./moments.js";
 
 const BASE = new URL(".", document.baseURI);
 const PATIENCE = 30 * 1000;
 let last = Promise.resolve();
 let csrf = null;
 let oldest = 0;                     // seconds that an answer may be old, as others have got it
-let aged = 0;
+let aged = 0, lastAge = 0;
 const kept = new Map();             // by URL, what has come with a tag; the last few
 const KEPT = 20;
 let askForToken = null;             // shows the form, and resolves when somebody has logged in
@@ -58,6 +58,11 @@ export function agedBy() {
     return aged;
 }
 
+/** Of which moment the last answer is, as others may have got it some seconds ago. */
+export function lastAsOf() {
+    return now() - lastAge * 1000;
+}
+
 function keep(url, tag, text) {
     kept.delete(url.href);
     if (tag)
@@ -69,7 +74,8 @@ function keep(url, tag, text) {
 async function read(url, response) {
     if (response.status === 204)
         return null;
-    aged = Math.max(aged, Number(response.headers.get("Age")) || 0);
+    lastAge = Number(response.headers.get("Age")) || 0;
+    aged = Math.max(aged, lastAge);
     if (response.status === 304)
         return JSON.parse(kept.get(url.href).text);
     const text = await response.text();

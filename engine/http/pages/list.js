@@ -1,7 +1,7 @@
 // list.js - a list of /v1, page after page, and the filters that stand in the address of the page.
-import { ask } from "./api.js";
+import { ask, lastAsOf } from "./api.js";
 import { el, swap, table } from "./dom.js";
-import { moment, now } from "./moments.js";
+import { moment } from "./moments.js";
 
 /** What the address asks for, of the names that are known. */
 export function filtersOf(names) {
@@ -75,14 +75,14 @@ export function list({ path, caption, columns, nothing, limit = 100 }) {
             return;
         }
         if (mine === turn)
-            draw(query, answer, rows.concat(answer.items), mine);
+            draw(query, answer, rows.concat(answer.items), mine, lastAsOf());
     }
 
     function tableOf(rows) {
         return rows.length ? table(caption, columns, rows) : null;
     }
 
-    function draw(query, answer, rows, mine) {
+    function draw(query, answer, rows, mine, asOf) {
         const more = async (event) => {
             event.target.disabled = true;
             await page(query, answer.next, rows, mine);
@@ -91,7 +91,7 @@ export function list({ path, caption, columns, nothing, limit = 100 }) {
             ? el("p", { class: "hint" }, "Looked as far as ", moment(answer.scanned_to), ".") : null;
         const none = answer.next ? "None so far." : nothing || "None.";
         swap(node, el("p", { class: "asked" }, `${rows.length} shown`, answer.next ? ", there are more" : "",
-            "; as of ", moment(now(), "both"), "."),
+            "; as of ", moment(asOf, "both"), "."),
         tableOf(rows) || el("p", { class: "nothing" }, none), looked, answer.next
             ? el("button", { type: "button", id: "more", click: more },
                 answer.scanned_to ? "Look further" : "Show more") : null);

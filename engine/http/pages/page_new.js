@@ -1,5 +1,5 @@
 // page_new.js - do this at that time.
-import { ask, send, urlOf } from "./api.js";
+import { ask, lastAsOf, send, urlOf } from "./api.js";
 import { refused } from "./dialog.js";
 import { anchor, el, link, swap } from "./dom.js";
 import { moment, now, zone } from "./moments.js";
@@ -121,7 +121,7 @@ function neighbours(node, lengthS) {
             try {
                 const found = (await ask("v1/slot", { at: utcText(slot) })).slot;
                 const n = found ? `${found.is_estimate ? "≈ " : ""}${found.checks}` : "0";
-                swap(node, `${n} checks wait in that slot; as of `, moment(now(), "both"), ".");
+                swap(node, `${n} checks wait in that slot; as of `, moment(lastAsOf(), "both"), ".");
             } catch (problem) {
                 swap(node, `What waits there is not known: ${problem.message}.`);
             }
