@@ -316,11 +316,7 @@ static void tell(struct changing *c, int matched)
     int kept = matched - changed - not_found;
     json_t *object = is_short ? NULL : json_pack("{s:i, s:i, s:i, s:i}", "matched", matched, "changed",
                                                  changed, "kept", kept, "not_found", not_found);
-    if (object && c->asked.is_select && c->page.scanned_to &&
-        json_object_set_new(object, "scanned_to", json_string(c->page.scanned_to)) < 0) {
-        json_decref(object);
-        object = NULL;
-    }
+    object = item_tell_end(object, c->page.scanned_to);
     if (c->asked.is_select) {
         answer_with(c, object, "next", next ? json_string(next) : json_null());
         return;
@@ -338,11 +334,7 @@ static void tell_dry(struct changing *c)
                                                  "next", next);
     if (some.rows > EXAMPLES)
         some.rows = EXAMPLES;
-    if (object && c->page.scanned_to &&
-        json_object_set_new(object, "scanned_to", json_string(c->page.scanned_to)) < 0) {
-        json_decref(object);
-        object = NULL;
-    }
+    object = item_tell_end(object, c->page.scanned_to);
     item_leave_out(&some, "cursor");
     item_rename(&some);
     answer_with(c, object, "examples", item_array(&some));

@@ -121,13 +121,7 @@ static json_t *page_object(struct arena *arena, const struct list *list, struct 
     item_is_json(rows, "before");
     item_is_json(rows, "after");
     item_rename(rows);
-    json_t *object = json_pack("{s:o, s:s?}", "items", item_array(rows), "next", next);
-    if (object && page->scanned_to &&
-        json_object_set_new(object, "scanned_to", json_string(page->scanned_to)) < 0) {
-        json_decref(object);
-        return NULL;
-    }
-    return object;
+    return item_tell_end(json_pack("{s:o, s:s?}", "items", item_array(rows), "next", next), page->scanned_to);
 }
 
 static int read_list(struct asking *a, const struct list *list, struct lists_page *out)

@@ -46,6 +46,14 @@ void item_is_json(struct store_rows *rows, const char *column)
         rows->kinds[c] = CELL_JSON;
 }
 
+json_t *item_tell_end(json_t *object, const char *scanned_to)
+{
+    if (!object || !scanned_to || json_object_set_new(object, "scanned_to", json_string(scanned_to)) == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *item_array(const struct store_rows *rows)
 {
     json_t *array = json_array();

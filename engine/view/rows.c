@@ -156,19 +156,33 @@ static int column_of_end(const struct store_rows *rows)
     return column;
 }
 
-const char *rows_drop_end(struct store_rows *rows)
+static const char *drop_end(struct store_rows *rows, int column)
 {
-    int last = rows->rows - 1, column = column_of_end(rows);
+    int last = rows->rows - 1;
     if (last < 0 || column < 0 || rows->cells[last * rows->columns + column])
         return NULL;
     rows->rows = last;
     return rows->cells[last * rows->columns];
 }
 
+const char *rows_drop_end(struct store_rows *rows)
+{
+    return drop_end(rows, column_of_end(rows));
+}
+
+static const char *text_of_end(struct arena *a, const struct store_rows *rows, const char *cell)
+{
+    return cell ? rows_text(a, rows->kinds[0], cell) : NULL;
+}
+
 const char *rows_take_end(struct arena *a, struct store_rows *rows)
 {
-    const char *cell = rows_drop_end(rows);
-    return cell ? rows_text(a, rows->kinds[0], cell) : NULL;
+    return text_of_end(a, rows, rows_drop_end(rows));
+}
+
+const char *rows_take_end_at(struct arena *a, struct store_rows *rows, const char *column)
+{
+    return text_of_end(a, rows, drop_end(rows, rows_column(rows, column)));
 }
 
 void rows_reverse(struct store_rows *rows)

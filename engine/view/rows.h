@@ -39,5 +39,7 @@ void rows_reverse(struct store_rows *rows);
  * is none. */
 const char *rows_take_end(struct arena *a, struct store_rows *rows);
 const char *rows_drop_end(struct store_rows *rows);
+/* The same of rows that have this column, which is NULL in that row alone. */
+const char *rows_take_end_at(struct arena *a, struct store_rows *rows, const char *column);
 
 #endif
