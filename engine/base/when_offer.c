@@ -164,7 +164,7 @@ static void mend_offset(struct words *w, int i)
 /* "America/New York": its parts are put together. */
 static void mend_zone(struct words *w, int i)
 {
-    while (i > 0 && strchr(w->word[i], '/') && i + 1 < w->n && isalpha((unsigned char)*w->word[i + 1])) {
+    while (i > 0 && i + 1 < w->n && strchr(w->word[i], '/') && isalpha((unsigned char)*w->word[i + 1])) {
         size_t len = strlen(w->word[i]), more = strlen(w->word[i + 1]);
         if (len + 1 + more >= WORD_SIZE)
             return;
@@ -211,13 +211,13 @@ static void mend_order(struct words *w, int i)
     char clock[WORD_SIZE];
     if (i > 0 || !is_clock(w->word[0]))
         return;
-    memcpy(clock, w->word[0], WORD_SIZE);
+    snprintf(clock, sizeof clock, "%s", w->word[0]);
     int days = w->n > 1 && is_day(w->word[1]);
     if (w->n > 2 && is_one_of(w->word[1], beside))
         days = 2;
     if (days) {
         memmove(w->word[0], w->word[1], (size_t)days * WORD_SIZE);
-        memcpy(w->word[days], clock, WORD_SIZE);
+        snprintf(w->word[days], WORD_SIZE, "%s", clock);
     } else {
         snprintf(w->word[0], WORD_SIZE, "today %.50s", clock);
     }

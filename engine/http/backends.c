@@ -40,9 +40,9 @@ static int64_t now_us(const struct backends *b)
 void backends_init(struct backends *b, const struct backends_options *options)
 {
     *b = (struct backends){ .o = *options };
-    b->reads.end = &b->reads.first;
-    b->writes.end = &b->writes.first;
-    b->streams.end = &b->streams.first;
+    waiting_init(&b->reads);
+    waiting_init(&b->writes);
+    waiting_init(&b->streams);
     for (int i = 0; i < BACKENDS; i++) {
         b->all[i].all = b;
         b->all[i].sock = -1;
@@ -154,18 +154,10 @@ static void note_change(struct backends *b)
     sharing_forget(&b->sharing);
 }
 
-/* The next one after `c` of those who share an answer; `c` is on its own from here on. */
-static struct connection *take_sharer(struct connection *c)
-{
-    struct connection *next = c->sharers;
-    c->sharers = NULL;
-    return next;
-}
-
 static void refuse_all(struct connection *c, enum problem_type type, const char *detail)
 {
     for (struct connection *next; c; c = next) {
-        next = take_sharer(c);
+        next = sharers_take(c);
         connection_refuse(c, type, "", "%s", detail);
         connection_turn(c, false, false);
     }
@@ -298,11 +290,8 @@ static struct waiting *next_of(struct backend_process *p)
 
 static void await(struct backends *b, struct connection *c)
 {
-    struct waiting *w = queue_of(b, c);
     connection_wait(c);
-    c->next_waiting = NULL;
-    *w->end = c;
-    w->end = &c->next_waiting;
+    waiting_put(queue_of(b, c), c);
 }
 
 /* ---- what several have asked ---- */
@@ -378,62 +367,28 @@ void backends_ask(struct backends *b, struct connection *c)
         return;
     }
     connection_wait(c);
-    c->sharers = twin->sharers;
-    twin->sharers = c;
-}
-
-static struct connection *take_waiting(struct waiting *w)
-{
-    struct connection *c = w->first;
-    w->first = c->next_waiting;
-    if (!w->first)
-        w->end = &w->first;
-    return c;
-}
-
-/* Whoever shares the answer asks in its place. */
-static void drop(struct waiting *w, const struct connection *c)
-{
-    for (struct connection **at = &w->first; *at; at = &(*at)->next_waiting)
-        if (*at == c) {
-            *at = c->sharers ? c->sharers : c->next_waiting;
-            if (c->sharers)
-                c->sharers->next_waiting = c->next_waiting;
-            if (w->end == &c->next_waiting)
-                w->end = c->sharers ? &c->sharers->next_waiting : at;
-            return;
-        }
-}
-
-/* One that shares the answer of `leads`. */
-static void drop_sharer(struct connection *leads, const struct connection *c)
-{
-    for (struct connection *at = leads; at; at = at->sharers)
-        if (at->sharers == c) {
-            at->sharers = c->sharers;
-            return;
-        }
+    sharers_join(twin, c);
 }
 
 void backends_forget(struct backends *b, const struct connection *c)
 {
     for (struct connection *w = b->reads.first; w; w = w->next_waiting)
-        drop_sharer(w, c);
+        sharers_drop(w, c);
     for (int i = 0; i < BACKENDS; i++)
         for (int k = b->all[i].nanswered; k < b->all[i].nasked; k++) {
-            drop_sharer(b->all[i].asked[k], c);
+            sharers_drop(b->all[i].asked[k], c);
             if (b->all[i].asked[k] == c)
                 b->all[i].asked[k] = c->sharers;
         }
-    drop(&b->reads, c);
-    drop(&b->writes, c);
-    drop(&b->streams, c);
+    waiting_drop(&b->reads, c);
+    waiting_drop(&b->writes, c);
+    waiting_drop(&b->streams, c);
 }
 
 static void refuse_old(struct backends *b, struct waiting *w)
 {
     while (w->first && now_us(b) - w->first->since_us > TURN_US)
-        refuse_all(take_waiting(w), PROBLEM_AWAY,
+        refuse_all(waiting_take(w), PROBLEM_AWAY,
                    "the store has not been asked in time; nothing was done; send it again later");
 }
 
@@ -441,7 +396,7 @@ static void refuse_old(struct backends *b, struct waiting *w)
 static void refuse_changes(struct waiting *w)
 {
     while (w->first)
-        refuse_all(take_waiting(w), PROBLEM_NOT_ALLOWED, ROUTE_READ_ONLY);
+        refuse_all(waiting_take(w), PROBLEM_NOT_ALLOWED, ROUTE_READ_ONLY);
 }
 
 /* ---- asking ---- */
@@ -529,7 +484,7 @@ static void ask(struct backend_process *p, struct waiting *w)
 {
     bool fits = exchange_begin(&p->out.bytes);
     while (fits && w->first && goes_with(p, w->first)) {
-        struct connection *c = take_waiting(w);
+        struct connection *c = waiting_take(w);
         p->asked[p->nasked++] = c;
         p->route = c->route;
         fits = put_question(p, c);
@@ -570,7 +525,7 @@ static void answer_shared(struct backend_process *p, struct connection *c, const
     if (same.shared && c->changes == b->changes)
         sharing_keep(&b->sharing, &q, &same, etag, p->asked_us);
     for (struct connection *next; c; c = next) {
-        next = take_sharer(c);
+        next = sharers_take(c);
         answer_tagged(c, &same, etag, now_us(b) - p->asked_us);
         connection_turn(c, false, false);
     }
@@ -584,7 +539,7 @@ static void answer_all(struct backend_process *p, struct connection *c, const st
         return;
     }
     for (struct connection *next; c; c = next) {
-        next = take_sharer(c);
+        next = sharers_take(c);
         connection_answer(c, answer, "");
         connection_turn(c, false, false);
     }

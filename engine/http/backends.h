@@ -11,8 +11,8 @@
 #include "../base/clock.h"
 #include "../base/log.h"
 #include "../base/settings.h"
-#include "connection.h"
 #include "sharing.h"
+#include "waiting.h"
 
 enum { BACKENDS_READ = 2, BACKENDS = BACKENDS_READ + 2 };
 
@@ -49,8 +49,6 @@ struct backend_process {
     int64_t asked_us, answers_by_us;
     struct alarm alarm;             /* it is started again, or has not answered */
 };
-
-struct waiting { struct connection *first, **end; };
 
 struct backends {
     struct backends_options o;

@@ -72,7 +72,7 @@ struct connection {
     int64_t since_us;               /* when it was opened, was answered last, or began to wait */
     struct connection *before, *after;              /* in its list */
     struct connection *next_waiting;                /* behind it in a queue of questions */
-    /* others who get the answer to its question, too: they have asked the same (backends.c) */
+    /* others who get the answer to its question, too: they have asked the same (waiting.h) */
     struct connection *sharers;
     int64_t shares_since_us;        /* it takes answers that were asked for by then; 0: none */
     uint64_t changes;               /* how many there had been when it asked */

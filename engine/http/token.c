@@ -72,7 +72,7 @@ bool token_from_hex(const char *text, uint8_t *out, size_t len)
 
 void token_text(const uint8_t random[TOKEN_RANDOM], char out[TOKEN_TEXT])
 {
-    strcpy(out, TOKEN_PREFIX);
+    memcpy(out, TOKEN_PREFIX, sizeof TOKEN_PREFIX);
     token_to_hex(random, TOKEN_RANDOM, out + sizeof TOKEN_PREFIX - 1);
 }
 

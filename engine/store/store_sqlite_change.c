@@ -250,7 +250,7 @@ static int move_one(struct changing *c, const char *const *check)
 static int retry_one(struct changing *c, const char *const *check)
 {
     char at[24];
-    struct sqlite_filed filed;
+    struct sqlite_filed filed = { .what = FILED_KEPT };
     const char *job = check[FAILED_JOB];
     if (!is_true(check[FAILED_IS_FAILED])) {
         tell(c, check, job, "kept", 0);
@@ -392,11 +392,11 @@ static int switch_schedule(struct sqlite_store *db, struct store_report *as, con
 }
 
 /* 1: it is there. */
-static int has_schedule(struct sqlite_store *db, const char *name, struct err *err)
+static int has_schedule(struct sqlite_store *db, const char *wanted, struct err *err)
 {
     sqlite3_stmt *row = NULL;
     int rc = sqlite_query(db, err, &row, STATEMENT_SCHEDULE_TOLD,
-                          &(struct sqlite_schedule_told_in){ .name = name });
+                          &(struct sqlite_schedule_told_in){ .name = wanted });
     sqlite_done(row);
     return rc;
 }
