@@ -3,7 +3,8 @@
 #                        (examples/shop)
 # quickstart.sh test     installs what the tests need, too, and runs them all; they start a
 #                        PostgreSQL cluster of their own
-# quickstart.sh build    installs and builds the same, and runs nothing
+# quickstart.sh build    installs what a build needs and builds; nothing runs
+# quickstart.sh prepare  the same with what the tests need
 # quickstart.sh drivers  installs PostgreSQL's drivers of several languages, too, and tests them
 # For Debian 12 and 13, Ubuntu 22.04 or newer, as root or with sudo. On other systems install the
 # equivalents of the packages in packages.txt first.
@@ -133,22 +134,23 @@ forget_databases() {
     done
 }
 
-case ${1:-demo} in
-demo)
+mode=${1:-demo}
+case $mode in
+demo | build)
     install_missing build
     forget_databases
     say "building"
     build
     close_folders
-    exec examples/shop/run.sh build/prescient
+    [ "$mode" = build ] || exec examples/shop/run.sh build/prescient
     ;;
-build | test)
+prepare | test)
     install_missing build test
     forget_databases
     say "building"
     build test-programs
     close_folders
-    [ "$1" = build ] || exec make -s check T="${2:-}"
+    [ "$mode" = prepare ] || exec make -s check T="${2:-}"
     ;;
 drivers)
     install_missing build test drivers
@@ -159,7 +161,7 @@ drivers)
     exec make -s drivers
     ;;
 *)
-    sed -n '2,6s/^# //p' quickstart.sh >&2
+    sed -n '2,8s/^# //p' quickstart.sh >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # cli_proxy.sh - the samples of proxies with TLS in etc/ (nginx, Caddy): at the root of a name and
 # under a path, with a certificate of our own, browsers' sessions, and nothing held up.
+# needs: nginx caddy
 # about 10 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
 # The manual pages are what mandoc takes without a complaint. Lines may be longer than it likes:
 # prose has 100 columns here (tests/width.sh).
+# needs: mandoc
 # not instrumented
 . "$(dirname "$0")/lib.sh"
-if ! command -v mandoc >/dev/null; then
-    echo "# there is no mandoc here: the manual pages are not judged (Debian: mandoc)"
-    exit 0
-fi
 for page in "$ROOT"/docs/*.[1-9]; do
     is "${page##*/} is clean" \
         "$(mandoc -Tlint "$page" | grep -v 'STYLE: input text line longer than 80 bytes')" ""

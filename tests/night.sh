@@ -36,7 +36,7 @@ night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 
 program="engine include jobs migrations packages.txt"
 campaign="$program bench tests/faults tests/jobs tests/*.py tests/*lib.sh tests/pg_cluster.sh"
-night build         .            ./quickstart.sh build
+night build         .            ./quickstart.sh prepare
 night tests         .            $long make -s check
 night sanitizers    .            $long make -s $sanitized check
 night coverage      .            $long make -s coverage

@@ -13,6 +13,7 @@
 #                       or takes long
 #   about 40 s          how long it takes when nothing else runs (a few seconds): the longest begin
 #                       first
+#   needs: PROGRAM...   it is left out where none of these is installed
 #   not under sanitizers, not for coverage, not instrumented (neither of these)
 #
 # BUILD                 where the program is (build); SANITIZE, COVERAGE: how it was built
@@ -230,10 +231,11 @@ files() {
         function mark(word) { marks[FILENAME] = marks[FILENAME] " " word }
         FNR == 1 { files[++n] = FILENAME; is_small[FILENAME] = FILENAME ~ /\.c$/ }
         /_fixture\.h"|test_pg_url/ { is_small[FILENAME] = 0 }
-        !/^(#|\/\*| \*) (about|night:|alone:|not) / { next }
+        !/^(#|\/\*| \*) (about|night:|alone:|needs:|not) / { next }
         $2 == "about" && $3 ~ /^[0-9]+$/ { takes[FILENAME] = $3; is_small[FILENAME] = 0 }
         $2 == "night:" { mark("night") }
         $2 == "alone:" { mark("alone") }
+        $2 == "needs:" { for (i = 3; i <= NF; i++) mark("needs=" $i) }
         / not under sanitizers/ { mark("unsanitized") }
         / not for coverage/ { mark("uncovered") }
         / not instrumented/ { mark("unsanitized"); mark("uncovered") }
@@ -259,8 +261,21 @@ name_of() {
     if [ "${wanted:0:1}" = = ]; then [ "$name" = "$wanted" ]; else [[ ${name#=} == *"$wanted"* ]]; fi
 }
 
+# is_missing MARK...: none of the programs is here that it needs one of; sets `why` of the caller
+is_missing() {
+    local mark programs=()
+    for mark in "$@"; do
+        [[ $mark == needs=* ]] || continue
+        ! command -v "${mark#needs=}" >/dev/null || return 1
+        programs+=("${mark#needs=}")
+    done
+    [ ${#programs[@]} -gt 0 ] || return 1
+    why="for want of $(IFS=/; echo "${programs[*]}")"
+}
+
 # left_out MARK...: sets `why` of the caller, if what has these marks is left out
 left_out() {
+    is_missing "$@" && return
     case " $* " in
     *" night "*) why="to the night"; [ -n "${NIGHT:-}$wanted" ] || return 0 ;;&
     *" unsanitized "*) why="of this build"; [ -z "${SANITIZE:-}" ] || return 0 ;;&
