@@ -416,6 +416,30 @@ static void looks_are_bounded_when_most_checks_are_late_or_put_off(void)
         look_is_cheap(&late[i], PG_FORM_PLAIN);
 }
 
+/* They were all filed at once, behind the others, whose end a look by the table would have to find:
+ * 3,000 blocks. */
+static void an_entity_at_the_end_of_the_table_is_not_looked_for_from_its_beginning(void)
+{
+    WITH_SERVER();
+    static const struct look last[] = {
+        { "list", { "letters", NULL, NULL, NULL, NULL, "101", "100" }, 1500 },
+        { "deliveries", { NULL, NULL, NULL, "101", "100", "60000" }, 2000 },
+    };
+    int n = rows_beside() < 200000 ? 200000 : rows_beside();
+    put_waiting(n);
+    PQclear(pgfx_ask(pgfx.app,
+                     "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec, "
+                     "first_check_at, next_check_at) SELECT prescient.bucket_of(e, i::text), e, i::text, "
+                     "'is_sent', at, at FROM generate_series(1, %d) i, unnest('{letters,prescient.event}'"
+                     "::text[]) e, LATERAL (SELECT prescient.slot_floor(now()) + interval '40 days') t (at)",
+                     n / 10));
+    run("VACUUM ANALYZE prescient.future_job");
+    for (size_t i = 0; i < sizeof last / sizeof *last; i++) {
+        look_is_cheap(&last[i], PG_FORM_PLAIN);
+        look_is_cheap(&last[i], PG_FORM_NARROW);
+    }
+}
+
 static void schedule_looks_are_cheap(void)
 {
     for (size_t i = 0; i < sizeof schedule_looks / sizeof *schedule_looks; i++) {
@@ -438,6 +462,7 @@ static void schedules_and_pauses_are_listed_by_an_index_without_statistics_and_w
 static const struct test tests[] = {
     TEST(looks_are_bounded_when_most_checks_are_late_or_put_off),
     TEST(every_look_is_bounded_without_statistics_and_with),
+    TEST(an_entity_at_the_end_of_the_table_is_not_looked_for_from_its_beginning),
     TEST(schedules_and_pauses_are_listed_by_an_index_without_statistics_and_with),
     { NULL, NULL },
 };

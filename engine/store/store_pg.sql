@@ -2640,18 +2640,15 @@ SELECT round(date_part('epoch', c.changed_at) * 1000000)::bigint AS changed_at_u
             > (to_timestamp((:after::json ->> 0)::float8), (:after::json ->> 1)::smallint,
                (:after::json ->> 2)::integer, (:after::json ->> 3)::bigint))
 
+-- Bucket by bucket, for the primary key begins with it: of an entity with very many checks, which
+-- may all lie at the end of the table, the planner would rather read that from its beginning.
 -- part: few_of_key
 SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
-       SELECT * FROM prescient.future_job k
+       SELECT * FROM {shown_checks} k
         WHERE k.bucket = b.bucket AND k.entity_name = :entity
           AND (:key IS NULL OR (k.entity_key = :key AND b.bucket = prescient.bucket_of(:entity, :key)))
         ORDER BY k.entity_key LIMIT CASE WHEN :key IS NULL THEN 1001 END) f
  WHERE :entity IS NOT NULL LIMIT CASE WHEN :key IS NULL THEN 1001 END
-
--- part: few_of_key_narrow
-SELECT k.* FROM {shown_checks} k
- WHERE :entity IS NOT NULL AND k.entity_name = :entity AND (:key IS NULL OR k.entity_key = :key)
- LIMIT CASE WHEN :key IS NULL THEN 1001 END
 
 -- name: retry_put_off
 -- Checks that were put off unrun go to the next slot. A call looks at some of them, behind the
@@ -2960,13 +2957,9 @@ k.failure_count
 SELECT f.* FROM generate_series(0, 63) b (bucket), LATERAL (
        SELECT k.entity_key, k.job_exec, k.next_check_at, k.first_check_at, k.failure_count,
               {tries_of_check} AS tries
-         FROM prescient.future_job k
+         FROM {shown_checks} k
         WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event' AND {is_sought_delivery}
         ORDER BY k.entity_key LIMIT :looks::bigint) f
-
--- part: waiting_deliveries_narrow
-SELECT k.entity_key, k.job_exec, k.next_check_at, k.first_check_at, k.failure_count, {tries_of_check} AS tries
-  FROM {shown_checks} k WHERE k.entity_name = 'prescient.event' AND {is_sought_delivery}
 
 -- name: deliveries
 -- Those that wait come first, by the key of the table in each bucket, at most :looks; then those
