@@ -542,9 +542,8 @@ END $$;
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
 -- line each, and one without a listener where no delivery is found: nobody heard the event
 -- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 20,000 that
--- wait, and of those that are over the newest 10,000 since the first of these events, for a tenth
--- of a second. Of the day that is not over, which has no index by key, the newest 50,000 events are
--- looked at.
+-- wait, and of those that are over the newest 10,000 since the first of these events, for 60 ms. Of
+-- the day that is not over, which has no index by key, the newest 50,000 events are looked at.
 -- It reads tables with its owner's rights: the view of events has neither what is not readable yet
 -- (`is_readable`) nor whose deliveries are whose.
 CREATE FUNCTION prescient.row_events(entity text, key text, most bigint DEFAULT 20)
@@ -584,7 +583,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
         SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
           FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event', NULL, NULL, NULL,
                                      (SELECT x.since FROM heard x), NULL, (SELECT x.looks FROM heard x),
-                                     100) h
+                                     60) h
          WHERE h.entity_name IS NOT NULL)
     SELECT e.emitted_at, e.event, e.job_exec, e.check_number,
            left(d.entity_key, position('/' IN d.entity_key) - 1),
