@@ -50,7 +50,8 @@ clean_up() {
     cd "$root"
     stop_serving
     if [ -d "$cluster" ]; then
-        if [ -n "${KEEP:-}" ]; then tests/pg_cluster.sh ctl "$cluster" stop -m fast || true
+        if [ -n "${KEEP:-}" ]; then
+            [ ! -e "$cluster/data/postmaster.pid" ] || tests/pg_cluster.sh ctl "$cluster" stop -m fast || true
         else tests/pg_cluster.sh stop "$cluster"; fi
     fi
     rm -rf "$tmp"

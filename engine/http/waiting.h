@@ -1,6 +1,6 @@
-/* waiting.h - clients whose questions wait until somebody is asked: a queue of them, and behind each
- * those who have asked the same and share its answer. They own nothing: who drops a connection takes
- * it out before. */
+/* waiting.h - clients whose questions wait until somebody is asked: a queue of them, and behind
+ * each those who have asked the same and share its answer. They own nothing: who drops a connection
+ * takes it out before. */
 #ifndef PRESCIENT_HTTP_WAITING_H
 #define PRESCIENT_HTTP_WAITING_H
 
