@@ -39,7 +39,7 @@ who_waits() {
 
 who_is_fed() {
     local s=$STORE_NAME last
-    FEED=$PWD/feed.1
+    FEED=$PWD/feed.$s.1
     feeds & local feed=$!
     ok "$s: a feed begins" wait_until 20 has_lines 1
     emit 3
@@ -49,10 +49,16 @@ who_is_fed() {
     kill "$feed"; wait "$feed" 2>/dev/null
     last=$(awk 'NR == 2 { print $1 }' "$FEED")
     emit 5
-    FEED=$PWD/feed.2
+    FEED=$PWD/feed.$s.2
     feeds "$last" & feed=$!
     ok "$s: who was away goes on behind what it had" wait_until 20 has_lines 3
     is "$s: with all that it has not had" "$(keys)" "4 5"
+    kill "$feed"; wait "$feed" 2>/dev/null
+    last=$(awk 'NR == 3 { print $1 }' "$FEED")
+    FEED=$PWD/feed.$s.3
+    feeds "$last" & feed=$!
+    ok "$s: who was away while nothing came" wait_until 20 has_lines 1
+    is "$s: is told where it was" "$(cat "$FEED")" "begun $last"
     "$ROOT/tests/http_feed.py" "$SOCK" /v1/events 99999999999-1-1 >foreign 2>&1
     is "$s: a cursor of another history has no feed" "$(cat foreign)" "status 410"
     is "$s: HTTP/1.0 has none" \

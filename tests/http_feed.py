@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """http_feed.py SOCKET PATH [LAST-EVENT-ID] - reads server-sent events of prescient serve at a socket file.
-Prints a line "id data" for each event, and "begun" when the answer has begun; ends with it."""
+Prints "begun", and behind it the id with which it begins, if that is told alone; then a line
+"id data" for each event. Ends with the answer."""
 import json, socket, sys
 
 
@@ -30,16 +31,19 @@ def main():
     kind = [h for h in headers if h.lower().startswith(b"content-type: text/event-stream")]
     if status != "200" or not kind:
         sys.exit(f"status {status}")
-    print("begun", flush=True)
-    event = {}
+    event, has_begun = {}, False
     for line in lines(reader):
         if line:
             name, _, value = line.partition(": ")
             event[name] = value
-        elif "data" in event:
+            continue
+        if not has_begun:
+            print("begun", "" if "data" in event else event["id"], flush=True)
+            has_begun = True
+        if "data" in event:
             data = json.loads(event["data"])
             print(event["id"], data["event"], data["key"], flush=True)
-            event = {}
+        event = {}
 
 
 main()

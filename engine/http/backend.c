@@ -95,10 +95,10 @@ static bool answer_message(struct backend *b, const struct exchange *message)
     if (!are_good(b, n))
         return false;
     answer_all(b, n);
+    bool fits = put_answers(b, n);              /* they may have texts of the questions */
     exchange_take(&b->in, message);
-    bool is_sent = put_answers(b, n) && write_out(b);
     arena_reset(b->desk.arena);
-    return is_sent;
+    return fits && write_out(b);
 }
 
 static int run(struct backend *b)
