@@ -14,6 +14,7 @@ from selenium import webdriver
 from selenium.common.exceptions import NoAlertPresentException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -126,8 +127,14 @@ class Browser:
         return self.js("return document.querySelector(arguments[0])?.textContent", css)
 
     def keys(self, *keys):
+        """To what has the keyboard when they come: the page may be drawn anew at any moment."""
         for key in keys:
-            self.driver.switch_to.active_element.send_keys(key)
+            chain = ActionChains(self.driver)
+            if key.startswith(Keys.SHIFT):
+                chain.key_down(Keys.SHIFT).send_keys(key[1:]).key_up(Keys.SHIFT)
+            else:
+                chain.send_keys(key)
+            chain.perform()
 
     def focused(self):
         return self.js("const a = document.activeElement;"
