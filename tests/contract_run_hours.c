@@ -295,6 +295,11 @@ void hours_are_added_up_by_tenant(void)
     TEXT_IS("3", cell(&tenants, 1, "runs"));
     IS(1, entities.rows);
     TEXT_IS("12", cell(&entities, 0, "runs"));
+    struct store_rows first = REPORT("runs_by", "tenant", text_of(HOUR), "1");
+    IS(1, first.rows);
+    static const char *const told[] = { "name", "runs", "done", "again", "took_us", "took_max_us" };
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        TEXT_IS(cell(&tenants, 0, told[i]), cell(&first, 0, told[i]));
 }
 
 void hours_before_the_one_asked_for_do_not_count(void)

@@ -2823,7 +2823,7 @@ SELECT f.job_exec, f.is_delivery, f.failure_count, f.checks, f.note
 -- out: other int8, took_us int8, took_p50_us int8?, took_p95_us int8?, took_p99_us int8?,
 -- out: took_max_us int8, late_p50_us int8?, late_p95_us int8?, late_p99_us int8?, late_max_us int8
 -- report
-SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint), :job) LIMIT :most::bigint
+SELECT * FROM prescient.runs_by(:part, to_timestamp(:since::bigint), :job, :most::bigint)
 
 -- name: runs_since
 -- The hour, not before that of :since, from which on what runs were like is in at most :looks rows;

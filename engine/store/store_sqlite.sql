@@ -1483,6 +1483,11 @@ changed_at_us >= coalesce(CAST(:since AS INTEGER) * 1000000, 0)
            AND (changed_at_us, id) < (coalesce(json_extract(:after, '$[0]'), 9223372036854775807),
                                       coalesce(json_extract(:after, '$[1]'), 0))
 
+-- Rows behind those that were looked at matter where too few were found. It is a limit: a condition
+-- with a subquery that does not hold is asked again for each row there is (SQLite 3.40).
+-- part: two_if_few
+CASE WHEN (SELECT count(*) FROM found) < CAST(:most AS INTEGER) THEN 2 ELSE 0 END
+
 -- name: audit
 -- See the same block of store_pg.sql.
 -- in: entity text?, key text?, job text?, who text?, change text?, since text?, before text?,
@@ -1503,9 +1508,8 @@ ended AS (
            json_array(changed_at_us, id) AS cursor
       FROM (SELECT changed_at_us, id FROM prescient_audit
              WHERE {audit_range} AND :looks IS NOT NULL
-               AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
              ORDER BY changed_at_us DESC, id DESC
-             LIMIT 2 OFFSET coalesce(CAST(:looks AS INTEGER) - 1, 0)))
+             LIMIT {two_if_few} OFFSET coalesce(CAST(:looks AS INTEGER) - 1, 0)))
 SELECT changed_at_us, change, what, entity_name, entity_key, job_exec, name, who, done_by, reason, before,
        after, id, cursor
   FROM (SELECT changed_at_us, change, what, entity_name, entity_key, job_exec, name, who, done_by, reason,
@@ -1598,20 +1602,20 @@ found AS MATERIALIZED (
     SELECT * FROM (
         SELECT * FROM (
             SELECT * FROM prescient_future_job
-             WHERE NOT (SELECT by_key FROM served) AND {list_range}
+             WHERE {list_range}
              ORDER BY next_check_at, bucket, priority, id
-             LIMIT coalesce(CAST(:most_looked_at AS INTEGER), -1))
+             LIMIT CASE WHEN (SELECT by_key FROM served) THEN 0
+                        ELSE coalesce(CAST(:most_looked_at AS INTEGER), -1) END)
          WHERE {is_sought_check}
          LIMIT coalesce(CAST(:most AS INTEGER), -1))),
 ended AS (
     SELECT lead(next_check_at) OVER (ORDER BY next_check_at, bucket, priority, id) AS next_at,
            {cursor_of_check} AS cursor
       FROM (SELECT * FROM prescient_future_job
-             WHERE :most_looked_at IS NOT NULL AND NOT (SELECT by_key FROM served)
-               AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
-               AND {list_range}
+             WHERE :most_looked_at IS NOT NULL AND {list_range}
              ORDER BY next_check_at, bucket, priority, id
-             LIMIT 2 OFFSET coalesce(CAST(:most_looked_at AS INTEGER) - 1, 0)))
+             LIMIT CASE WHEN (SELECT by_key FROM served) THEN 0 ELSE {two_if_few} END
+             OFFSET coalesce(CAST(:most_looked_at AS INTEGER) - 1, 0)))
 SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority, first_check_at,
        again_at, put_off_at, payload, concurrency_key, tenant, state, id, cursor
   FROM (SELECT next_check_at, entity_name, entity_key, job_exec, check_count, failure_count, priority,
@@ -1663,8 +1667,7 @@ ended AS (
         SELECT id, ended_at_us, archived_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
           FROM (SELECT id, ended_at_us, archived_at_us FROM prescient_future_job_history
                  WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
-                   AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
-                 ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
+                 ORDER BY id DESC LIMIT {two_if_few} OFFSET {looked_at_most} - 1))
      WHERE next_id IS NOT NULL
        AND (:since IS NULL OR archived_at_us >= CAST(:since AS INTEGER) * 1000000
             OR EXISTS (SELECT 1 FROM prescient_future_job_history AS ahead
@@ -1738,7 +1741,9 @@ sums AS MATERIALIZED (
                                                    'crashed')) AS other,
            sum(took_us) AS took_us, max(took_max_us) AS took_max_us, max(late_max_us) AS late_max_us,
            prescient_add_up(took) AS took, prescient_add_up(late) AS late
-      FROM chosen GROUP BY name),
+      FROM chosen GROUP BY name
+     ORDER BY CASE WHEN :part = 'hour' THEN name END DESC, sum(took_us) DESC, name
+     LIMIT CAST(:most AS INTEGER)),
 classes AS (
     SELECT s.name, false AS is_late, CAST(t.key AS INTEGER) AS class, t.value AS runs
       FROM sums AS s, json_each(s.took) AS t
@@ -1838,8 +1843,7 @@ ended AS (
         SELECT id, run_at_us, recorded_at_us, lead(id) OVER (ORDER BY id DESC) AS next_id
           FROM (SELECT id, run_at_us, recorded_at_us FROM prescient_future_job_run
                  WHERE id < coalesce(json_extract(:after, '$[0]'), 9223372036854775807)
-                   AND (SELECT count(*) FROM found) < CAST(:most AS INTEGER)
-                 ORDER BY id DESC LIMIT 2 OFFSET {looked_at_most} - 1))
+                 ORDER BY id DESC LIMIT {two_if_few} OFFSET {looked_at_most} - 1))
      WHERE next_id IS NOT NULL
        AND (:since IS NULL OR recorded_at_us >= CAST(:since AS INTEGER) * 1000000
             OR EXISTS (SELECT 1 FROM prescient_future_job_run AS ahead
@@ -1961,7 +1965,8 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 
 -- name: row_events
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
--- line each, and one without a listener where nobody heard it.
+-- line each, and one without a listener where nobody heard it. No index has events by their row:
+-- the newest 50,000 are looked at, and 20,000 deliveries that wait.
 -- in: entity text?, key text?, most text?
 -- out: emitted_at_us timestamptz, event text, job_exec text, check_number int8?, listener text?,
 -- out: state text?, outcome text?, tries int4?, next_check_at timestamptz?,
@@ -1969,7 +1974,8 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 -- report
 WITH events AS MATERIALIZED (
     SELECT id, event, emitted_at_us, job_exec, check_count + 1 AS check_number, origin
-      FROM prescient_event WHERE entity_name = :entity AND entity_key = :key
+      FROM (SELECT * FROM prescient_event ORDER BY id DESC LIMIT 50000)
+     WHERE entity_name = :entity AND entity_key = :key
      ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), 1 << 40)),
 names AS MATERIALIZED (
     SELECT DISTINCT substr(entity_key, 1, instr(entity_key, '/')) AS name
@@ -1980,10 +1986,9 @@ names AS MATERIALIZED (
 deliveries AS MATERIALIZED (
     SELECT e.id AS event_id, f.entity_key, coalesce(f.run_count, 0) AS tries, f.next_check_at,
            NULL AS ended_at_us, NULL AS outcome, f.failure_count, NULL AS note
-      FROM events e
-      JOIN prescient_future_job f ON f.bucket = 0 AND f.entity_name = 'prescient.event'
-       AND substr(f.entity_key, instr(f.entity_key, '/') + 1) = e.origin
-     WHERE e.origin IS NOT NULL
+      FROM (SELECT entity_key, run_count, next_check_at, failure_count FROM prescient_future_job
+             WHERE bucket = 0 AND entity_name = 'prescient.event' LIMIT 20000) f
+     CROSS JOIN events e ON e.origin = substr(f.entity_key, instr(f.entity_key, '/') + 1)
     UNION ALL
     SELECT e.id, h.entity_key, h.run_count, NULL, h.ended_at_us, h.outcome, h.failure_count, h.note
       FROM events e

@@ -149,11 +149,12 @@ LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
                 ELSE ((8 + class % 8)::bigint << (class / 8 - 1)) + ((1::bigint << (class / 8 - 1)) >> 1)
            END $$;
 
--- The runs of the hours from that of `since` on, by what `part` names, those that took most first.
--- A percentile is at most a sixteenth away from what it would be of the runs themselves. It reads
--- the table with its owner's rights: the view would make jsonb of the classes.
+-- The runs of the hours from that of `since` on, by what `part` names, those that took most first,
+-- at most `most` of them (NULL: all): the classes of the others are not added up, which takes
+-- longer than all else. A percentile is at most a sixteenth away from what it would be of the runs
+-- themselves. It reads the table with its owner's rights: the view would make jsonb of the classes.
 CREATE FUNCTION prescient.runs_by(part text, since timestamptz DEFAULT now() - interval '1 day',
-                                  job text DEFAULT NULL)
+                                  job text DEFAULT NULL, most bigint DEFAULT NULL)
     RETURNS TABLE (name text, runs bigint, done bigint, again bigint, failed bigint, timeout bigint,
                    crashed bigint, other bigint, took_us bigint, took_p50_us bigint, took_p95_us bigint,
                    took_p99_us bigint, took_max_us bigint, late_p50_us bigint, late_p95_us bigint,
@@ -186,7 +187,8 @@ BEGIN
                coalesce(sum(c.runs) FILTER (WHERE c.outcome = 'crashed'), 0)::bigint AS crashed,
                sum(c.took_us)::bigint AS took_us, max(c.took_max_us) AS took_max_us,
                max(c.late_max_us) AS late_max_us
-          FROM chosen c GROUP BY c.name),
+          FROM chosen c GROUP BY c.name
+         ORDER BY CASE WHEN part = 'hour' THEN c.name END DESC, sum(c.took_us) DESC, c.name LIMIT most),
     -- Each of the 400 classes of a name, of how long and of how late, is one number here. Texts in
     -- place of it, a copy of `chosen`, and unnest in FROM take three times as long for 100,000.
     numbered AS MATERIALIZED (
@@ -221,7 +223,7 @@ BEGIN
                   LEFT JOIN parts l ON l.name = s.name AND l.is_late
      ORDER BY CASE WHEN part = 'hour' THEN s.name END DESC, s.took_us DESC, s.name;
 END $$;
-COMMENT ON FUNCTION prescient.runs_by(text, timestamptz, text) IS
+COMMENT ON FUNCTION prescient.runs_by(text, timestamptz, text, bigint) IS
     'The runs of the last day, or since another time, by job, entity or tenant: how many ended how, how long '
     'they took, how late they began. Those that took most come first.';
 
