@@ -46,10 +46,11 @@ struct service {
 /* What an open connection, or the slots in the store, depend on. */
 static const char *const fixed[] = { "store", "schema", "schema_owner", "slot_length", NULL };
 
+/* Each engine that reports something here has a tenure, until it is over. */
 static struct tenure **find(struct service *s, const struct engine *e)
 {
     struct tenure **t = &s->newest;
-    while (*t && (*t)->e != e)
+    while ((*t)->e != e)
         t = &(*t)->older;
     return t;
 }

@@ -18,10 +18,7 @@ void asked_tokens_answer(struct desk *desk, const struct question *questions, in
     struct store_hello hello;
     struct err err;
     (void)questions, (void)n;
-    int rc = desk_rows(desk, "token_keys", NULL, 0, &rows, &err);
-    if (rc == 0)
-        rc = desk_hello(desk, &hello, &err);
-    if (rc < 0) {
+    if (desk_rows(desk, "token_keys", NULL, 0, &rows, &err) < 0 || desk_hello(desk, &hello, &err) < 0) {
         desk_failed(desk, answers, &err);
         return;
     }

@@ -13,9 +13,14 @@ static bool starts(const struct text *t, const char *word)
     return (size_t)(t->end - t->at) >= len && !memcmp(t->at, word, len);
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
 static void skip_blanks(struct text *t)
 {
-    while (t->at < t->end && memchr(" \t\r\n", *t->at, 4))
+    while (t->at < t->end && is_blank(*t->at))
         t->at++;
 }
 

@@ -198,7 +198,7 @@ bool front_lets_in(struct front *f, struct connection *c, const struct verdict_o
                               .needs_no_store = v->row && v->row->needs_no_store };
     if (!is_for_all && !lets_in(f, c, &asks))
         return false;
-    const char *why = v->route >= 0 ? forbids(f, c, v->row) : NULL;
+    const char *why = v->route >= 0 ? forbids(f, c, &route_table[v->route]) : NULL;
     if (why)
         connection_refuse(c, PROBLEM_NOT_ALLOWED, "", "%s", why);
     return !why;

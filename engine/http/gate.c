@@ -3,6 +3,7 @@
 
 #include <jansson.h>
 #include <nettle/memops.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool read_token(const json_t *row, struct gate_token *out)
     out->is_in_force = is_in_force;
     if (!token_is_name(name) || out->role == ROLE_NONE)
         return false;
-    strcpy(out->name, name);
+    snprintf(out->name, sizeof out->name, "%s", name);
     return token_from_hex(hash, out->hash, sizeof out->hash) &&
            token_from_hex(key, out->session_key, sizeof out->session_key);
 }
@@ -70,7 +71,7 @@ void gate_free(struct gate *g)
 static enum gate_rc let_in(struct gate_guest *guest, const struct gate_token *t, enum gate_by by)
 {
     *guest = (struct gate_guest){ .role = t->role, .by = by };
-    strcpy(guest->name, t->name);
+    memcpy(guest->name, t->name, sizeof guest->name);
     return GATE_LETS_IN;
 }
 

@@ -12,7 +12,7 @@
 enum { TOLD_BYTES_MAX = 256 * 1024 };
 
 struct line {
-    const char *text;
+    const char *text;               /* with a line feed behind it */
     size_t len;
     struct answer answer;           /* body NULL: it is empty, and has none */
 };
@@ -30,10 +30,7 @@ struct page {
 /* As JSON has white space; a line that ends with CR LF has a CR. */
 static bool is_blank(const struct line *line)
 {
-    for (size_t i = 0; i < line->len; i++)
-        if (!memchr(" \t\r", line->text[i], 3))
-            return false;
-    return true;
+    return strspn(line->text, " \t\r") == line->len;
 }
 
 /* False: these are not lines, or too many. */

@@ -149,10 +149,11 @@ static bool take_head(void *ctx, struct connection *c)
         connection_refuse(c, v.problem, headers, "%s", v.detail);
         return false;
     }
+    const struct route *route = &route_table[v.route];
     c->judged_us = now_us();
-    c->is_of_anyone = v.row->access == ACCESS_ANYONE;
-    c->body_max = route_table[v.route].body_max;
-    if (route_table[v.route].streams)
+    c->is_of_anyone = route->access == ACCESS_ANYONE;
+    c->body_max = route->body_max;
+    if (route->streams)
         stream_begin(&c->stream);
     return true;
 }

@@ -79,7 +79,7 @@ static bool take_pair(const char *pair, size_t len, struct session *out)
         return false;
     memcpy(text, pair + name, SESSION_TEXT - 1);
     text[SESSION_TEXT - 1] = '\0';
-    struct session read;
+    struct session read = { 0 };
     if (!token_from_hex(text, read.bytes, sizeof read.bytes))
         return false;
     *out = read;

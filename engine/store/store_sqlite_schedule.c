@@ -61,6 +61,7 @@ static int told(struct sqlite_store *db, struct store_report *req, const char *n
 {
     sqlite3_stmt *row = NULL;
     *out = (struct sqlite_schedule_told_out){ 0 };
+    /* cppcheck-suppress uselessAssignmentPtrArg ; `.name = name` assigns to no parameter */
     int rc = sqlite_query(db, &req->call.err, &row, STATEMENT_SCHEDULE_TOLD,
                           &(struct sqlite_schedule_told_in){ .name = name });
     if (rc <= 0)
