@@ -58,6 +58,7 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     if (app_rows(app, part->report, params, part->nparams, &rows, &err) < 0)
         return app_fail(app, &err);
     item_leave_out(&rows, "cursor");
+    const char *end = rows_take_end(app->arena, &rows);
     if (object) {
         json_t *array = json_array();
         for (int r = 0; r < rows.rows; r++)
@@ -67,6 +68,11 @@ static int show_part(struct app *app, const struct part *part, char **names, con
         fprintf(app->out, "%s%s:\n", part == parts ? "" : "\n", part->title);
         report_print(app, &rows, &part->view);
     }
+    if (end)
+        app_remark(app,
+                   "not all %s of today (UTC) were looked at: those before %s may have some of this row; "
+                   "prescient events --entity ENTITY --key KEY --limit 0 looks at all",
+                   part->title, end);
     return EXIT_WELL;
 }
 

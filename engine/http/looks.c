@@ -1,6 +1,7 @@
 /* looks.c - see looks.h. */
 #include "looks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "../view/item.h"
@@ -9,9 +10,15 @@
 
 /* ---- what may be looked at ---- */
 
+enum part_is {
+    ALL,                            /* an array */
+    ONE,                            /* the first row, or null */
+    PAST,                           /* an array, the newest first; it is told where the look has ended */
+};
+
 struct part {
     const char *member, *report;
-    bool is_one;                    /* the first row, or null; else an array */
+    enum part_is is;
     struct parameter parameters[PARAMETERS_MAX + 1];
 };
 
@@ -31,17 +38,15 @@ struct look {
 #define AT_SLOT           NAMED(MOMENT, "at"), NAMED(BEHIND, "at")
 #define SINCE             NAMED(HOURS, "from")
 #define JOB               NAMED(TEXT, "name")
-#define ONE               true
-#define ALL               false
 
 /* clang-format off */
 static const struct look looks[] = {
     { "/v1/check", { "entity", "key" },
       { { "checks", "list", ALL,
           { OF_ROW, IS(NOTHING), IS(NOTHING), MOST, IS(LOOKS), NULLS, NAMED(BARE, "payload") } },
-        { "runs", "runs", ALL, { OF_ROW, NULLS, MOST, IS(LOOK_MS) } },
-        { "history", "history", ALL, { OF_ROW, NULLS, MOST, IS(LOOK_MS), NULLS, NAMED(BARE, "payload") } },
-        { "events", "row_events", ALL, { NAMED(TEXT, "entity"), NAMED(TEXT, "key"), MOST } } } },
+        { "runs", "runs", PAST, { OF_ROW, NULLS, MOST, IS(LOOK_MS) } },
+        { "history", "history", PAST, { OF_ROW, NULLS, MOST, IS(LOOK_MS), NULLS, NAMED(BARE, "payload") } },
+        { "events", "row_events", PAST, { NAMED(TEXT, "entity"), NAMED(TEXT, "key"), MOST } } } },
     { "/v1/slot", { "at" },
       { { "slot", "slots", ONE,
           { AT_SLOT, NAMED(FIXED, "1"), IS(NOTHING), NAMED(FIXED, "10000"), NAMED(FIXED, "job") } },
@@ -85,18 +90,29 @@ static void names_of(const struct look *look, const char *names[QUERY_MAX])
 
 static json_t *member_of(const struct part *part, const struct store_rows *rows)
 {
-    if (!part->is_one)
+    if (part->is != ONE)
         return item_array(rows);
     return rows->rows ? rows_object(rows, 0) : json_null();
 }
 
-static int add_part(struct asking *a, const struct part *part, json_t *object)
+/* The later of two ends, in microseconds: what is newer was looked at in both. */
+static const char *later_end(const char *one, const char *other)
+{
+    if (!one || !other)
+        return one ? one : other;
+    return strtoll(one, NULL, 10) > strtoll(other, NULL, 10) ? one : other;
+}
+
+/* `end`: where the looks at the past have ended so far. */
+static int add_part(struct asking *a, const struct part *part, json_t *object, const char **end)
 {
     struct store_rows rows;
     int rc = parameters_run(a, part->report, part->parameters, &rows);
     if (rc < 0)
         return rc;
-    rows_drop_end(&rows);
+    const char *its_end = rows_drop_end(&rows);
+    if (part->is == PAST)
+        *end = later_end(*end, its_end);
     item_leave_out(&rows, "cursor");
     item_rename(&rows);
     if (json_object_set_new(object, part->member, member_of(part, &rows)) < 0)
@@ -127,18 +143,20 @@ static int looks_of(const struct look *look)
 static void answer_look(struct asking *a, const struct look *look, struct answer *answer)
 {
     json_t *object = json_object();
+    const char *end = NULL;
     a->parts_looking = looks_of(look);
     int rc = read_required(a, look);
     for (const struct part *part = look->parts; rc == 0 && part->member; part++)
-        rc = add_part(a, part, object);
+        rc = add_part(a, part, object, &end);
     if (rc == 0)
         rc = parameters_tell_cut(a, object);
-    if (rc == 0) {
-        desk_answer(a->desk, answer, 200, object);
+    if (rc < 0) {
+        json_decref(object);
+        parameters_refuse(a, rc, answer);
         return;
     }
-    json_decref(object);
-    parameters_refuse(a, rc, answer);
+    const char *scanned_to = end ? rows_text(a->desk->arena, CELL_MOMENT_US, end) : NULL;
+    desk_answer(a->desk, answer, 200, item_tell_end(object, scanned_to));
 }
 
 void looks_answer(struct desk *desk, const struct question *questions, int n, struct answer *answers)

@@ -3007,9 +3007,9 @@ SELECT (date_part('epoch', f.ended_at) * 1000000)::bigint AS ended_at_us, NULL::
 
 -- name: row_events
 -- in: entity text?, key text?, most text?
--- out: emitted_at_us int8, event text, job_exec text, check_number int8?, listener text?,
+-- out: emitted_at_us int8, event text?, job_exec text?, check_number int8?, listener text?,
 -- out: state text?, outcome text?, tries int4?, next_check_at int8?, ended_at_us int8?, note text?,
--- out: delivery text?, is_heard bool, is_readable bool
+-- out: delivery text?, is_heard bool?, is_readable bool?
 -- report
 SELECT (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us, e.event, e.job_exec,
        e.check_number, e.listener, e.state, e.outcome, e.tries,

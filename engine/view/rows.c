@@ -146,10 +146,11 @@ bool rows_is_true(const struct store_rows *rows, int row, const char *name)
     return cell && cell_is_true(cell);
 }
 
-/* What is never NULL in a row that is none: of the audit, where the entity may be; of slots. */
+/* What is NULL in no row that is one: of the audit, where the entity may be; of the events of one
+ * row; of slots. */
 static int column_of_end(const struct store_rows *rows)
 {
-    static const char *const never_null[] = { "change", "entity_name", "is_estimate" };
+    static const char *const never_null[] = { "change", "entity_name", "event", "is_estimate" };
     int column = -1;
     for (size_t i = 0; column < 0 && i < sizeof never_null / sizeof *never_null; i++)
         column = rows_column(rows, never_null[i]);

@@ -26,6 +26,7 @@ struct asking {
     struct store_rows keys;         /* asked when one is needed */
     bool has_keys;
     int64_t searched_to;
+    int64_t events_to_us;           /* some older ones of its day may be missing; 0: none */
 };
 
 static int ask(struct asking *q, const char *report, const char *const *params, int n, struct store_rows *out)
@@ -63,7 +64,12 @@ static int ask_checks(struct asking *q)
 static int ask_events(struct asking *q)
 {
     const char *params[] = { q->entity, q->key, EVENTS_MOST };
-    return ask(q, "row_events", params, 3, &q->events);
+    int rc = ask(q, "row_events", params, 3, &q->events);
+    if (rc < 0)
+        return rc;
+    const char *end_us = rows_drop_end(&q->events);
+    q->events_to_us = end_us ? strtoll(end_us, NULL, 10) : 0;
+    return 0;
 }
 
 static int ask_around(struct asking *q)
@@ -279,7 +285,7 @@ static int decide_waiting(struct asking *q, int row, struct why_item *out)
  * all that there are may be here. */
 static int64_t events_since(const struct asking *q, const char *job, int64_t since_us)
 {
-    if (q->events.rows >= EVENTS_ASKED)
+    if (q->events.rows >= EVENTS_ASKED || q->events_to_us >= since_us)
         return -1;
     int64_t n = 0, last_us = -1;
     const char *last = NULL;

@@ -545,7 +545,9 @@ END $$;
 -- line each, and one without a listener where no delivery is found: nobody heard the event
 -- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 20,000 that
 -- wait, and of those that are over the newest 10,000 since the first of these events, for 60 ms. Of
--- the day that is not over, which has no index by key, the newest 50,000 events are looked at.
+-- the day that is not over, which has no index by key, the newest 50,000 events are looked at; if
+-- there are more, and fewer than `most` were found in it, a last row has the moment of the next one
+-- as emitted_at, and nothing else.
 -- It reads tables with its owner's rights: the view of events has neither what is not readable yet
 -- (`is_readable`) nor whose deliveries are whose.
 CREATE FUNCTION prescient.row_events(entity text, key text, most bigint DEFAULT 20)
@@ -560,6 +562,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                replace(e.origin::text, '-', '') AS origin,
                (e.generation, e.xid) < ((SELECT h.generation FROM here h), (SELECT h.below FROM here h))
                    AS is_readable,
+               e.recorded_at >= date_trunc('day', now(), 'UTC') AS is_of_today,
                row_number() OVER (ORDER BY e.recorded_at DESC, e.id DESC) AS n
           FROM (SELECT k.* FROM prescient.event k
                  WHERE k.recorded_at < date_trunc('day', now(), 'UTC') AND k.entity_name = entity
@@ -586,16 +589,29 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
           FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event', NULL, NULL, NULL,
                                      (SELECT x.since FROM heard x), NULL, (SELECT x.looks FROM heard x),
                                      60) h
-         WHERE h.entity_name IS NOT NULL)
-    SELECT e.emitted_at, e.event, e.job_exec, e.check_number,
-           left(d.entity_key, position('/' IN d.entity_key) - 1),
-           CASE WHEN d.entity_key IS NULL THEN NULL
-                WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
-                WHEN d.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
-                WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END,
-           d.outcome, d.tries, d.next_check_at, d.ended_at, d.note, d.entity_key, e.origin IS NOT NULL,
-           e.is_readable
-      FROM events e LEFT JOIN deliveries d ON right(d.entity_key, 32) = e.origin
-     ORDER BY e.n, 5, d.ended_at $$;
+         WHERE h.entity_name IS NOT NULL),
+    not_looked_at AS (
+        SELECT k.emitted_at FROM prescient.event k
+         WHERE k.recorded_at >= date_trunc('day', now(), 'UTC')
+               AND ((SELECT count(*) FROM events e WHERE e.is_of_today) < most) IS NOT FALSE
+         ORDER BY k.generation DESC, k.xid DESC, k.id DESC OFFSET 50000 LIMIT 1),
+    told AS (
+        SELECT e.n, e.emitted_at, e.event, e.job_exec, e.check_number,
+               left(d.entity_key, position('/' IN d.entity_key) - 1) AS listener,
+               CASE WHEN d.entity_key IS NULL THEN NULL
+                    WHEN d.outcome IN ('done', 'resolved') THEN d.outcome
+                    WHEN d.outcome IS NOT NULL THEN 'failed'
+                    WHEN d.next_check_at >= '9000-01-01 00:00:00+00' THEN 'paused'
+                    WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+               d.outcome, d.tries, d.next_check_at, d.ended_at, d.note, d.entity_key AS delivery,
+               e.origin IS NOT NULL AS is_heard, e.is_readable
+          FROM events e LEFT JOIN deliveries d ON right(d.entity_key, 32) = e.origin
+        UNION ALL
+        SELECT NULL, k.emitted_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+               NULL
+          FROM not_looked_at k)
+    SELECT t.emitted_at, t.event, t.job_exec, t.check_number, t.listener, t.state, t.outcome, t.tries,
+           t.next_check_at, t.ended_at, t.note, t.delivery, t.is_heard, t.is_readable
+      FROM told t ORDER BY t.n, t.listener, t.ended_at $$;
 COMMENT ON FUNCTION prescient.row_events(text, text, bigint) IS
     'The newest events of one row, a line for each delivery.';

@@ -339,6 +339,16 @@ def ages(url):
             ".test(e.textContent)).length === 2"), b.text("main"))
 
 
+def ended_looks(url):
+    life = {"checks": [], "runs": [], "history": [], "events": [], "scanned_to": SLOT}
+    with Browser(url, answers={"check": [[200, life]]}) as b:
+        b.open(PAGES["check"])
+        says("a page of a row says how far was looked", b.js(
+            "return [...document.querySelectorAll('.hint')].some((h) => "
+            "h.textContent === 'Looked as far as 2026-03-01 13:15: of what is older, not all may be here.')"),
+             b.text("main"))
+
+
 def hidden_tabs(url):
     waits = "return [...timers.values()].some((ms) => ms > 1000)"
     with Browser(url) as b:
@@ -423,6 +433,7 @@ def main():
     if not asked.brief:
         shared(url)
         ages(url)
+        ended_looks(url)
         hidden_tabs(url)
         zones(url)
     return 1 if failed else 0

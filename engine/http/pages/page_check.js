@@ -60,6 +60,8 @@ function draw({ why, life }, { mayOperate }) {
             { name: "State", cell: (e) => e.state || "" },
             columns.tries, columns.sentAt, columns.note,
             ...(mayOperate ? [{ name: "Change", kind: "actions", cell: deliverButton }] : [])], life.events),
+        life.scanned_to ? el("p", { class: "hint" }, "Looked as far as ", moment(life.scanned_to),
+            ": of what is older, not all may be here.") : null,
     ];
 }
 
