@@ -70,7 +70,7 @@ static int show_part(struct app *app, const struct part *part, char **names, con
     }
     if (end)
         app_remark(app,
-                   "not all %s of today (UTC) were looked at: those before %s may have some of this row; "
+                   "not all %s were looked at: those before %s may have some of this row; "
                    "prescient events --entity ENTITY --key KEY --limit 0 looks at all",
                    part->title, end);
     return EXIT_WELL;

@@ -1966,11 +1966,12 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 -- name: row_events
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
 -- line each, and one without a listener where nobody heard it. No index has events by their row:
--- the newest 50,000 are looked at, and 20,000 deliveries that wait.
+-- the newest 50,000 are looked at, and 20,000 deliveries that wait. If there are more events, and
+-- fewer than :most were found, a last row has the moment of the next one, and nothing else.
 -- in: entity text?, key text?, most text?
--- out: emitted_at_us timestamptz, event text, job_exec text, check_number int8?, listener text?,
+-- out: emitted_at_us timestamptz, event text?, job_exec text?, check_number int8?, listener text?,
 -- out: state text?, outcome text?, tries int4?, next_check_at timestamptz?,
--- out: ended_at_us timestamptz?, note text?, delivery text?, is_heard bool, is_readable bool
+-- out: ended_at_us timestamptz?, note text?, delivery text?, is_heard bool?, is_readable bool?
 -- report
 WITH events AS MATERIALIZED (
     SELECT id, event, emitted_at_us, job_exec, check_count + 1 AS check_number, origin
@@ -1995,17 +1996,26 @@ deliveries AS MATERIALIZED (
       JOIN names n
       JOIN prescient_future_job_history h ON h.entity_name = 'prescient.event'
        AND h.entity_key = n.name || e.origin
-     WHERE e.origin IS NOT NULL)
-SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
-       substr(d.entity_key, 1, instr(d.entity_key, '/') - 1) AS listener,
-       CASE WHEN d.entity_key IS NULL THEN NULL
-            WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
-            WHEN d.next_check_at >= 221845392000 THEN 'paused'
-            WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
-       d.outcome, d.tries, d.next_check_at, d.ended_at_us, d.note, d.entity_key AS delivery,
-       e.origin IS NOT NULL AS is_heard, 1 AS is_readable
-  FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
- ORDER BY e.id DESC, listener, d.ended_at_us
+     WHERE e.origin IS NOT NULL),
+not_looked_at AS (
+    SELECT emitted_at_us FROM prescient_event ORDER BY id DESC
+     LIMIT CASE WHEN (SELECT count(*) FROM events) < CAST(:most AS INTEGER) THEN 1 ELSE 0 END OFFSET 50000)
+SELECT emitted_at_us, event, job_exec, check_number, listener, state, outcome, tries, next_check_at,
+       ended_at_us, note, delivery, is_heard, is_readable
+  FROM (
+    SELECT e.emitted_at_us, e.event, e.job_exec, e.check_number,
+           substr(d.entity_key, 1, instr(d.entity_key, '/') - 1) AS listener,
+           CASE WHEN d.entity_key IS NULL THEN NULL
+                WHEN d.outcome IN ('done', 'resolved') THEN d.outcome WHEN d.outcome IS NOT NULL THEN 'failed'
+                WHEN d.next_check_at >= 221845392000 THEN 'paused'
+                WHEN d.failure_count > 0 THEN 'retrying' ELSE 'waiting' END AS state,
+           d.outcome, d.tries, d.next_check_at, d.ended_at_us, d.note, d.entity_key AS delivery,
+           e.origin IS NOT NULL AS is_heard, 1 AS is_readable, e.id
+      FROM events e LEFT JOIN deliveries d ON d.event_id = e.id
+    UNION ALL
+    SELECT emitted_at_us, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0
+      FROM not_looked_at)
+ ORDER BY id DESC, listener, ended_at_us
 
 -- name: delivery_told
 -- What the audit has of one that waits: the row that its event was of, and who delivers it.

@@ -34,9 +34,9 @@ json_t *rows_json_text(const char *cell);
 /* Turns the order of the rows round. */
 void rows_reverse(struct store_rows *rows);
 
-/* A last row without an entity, of slots without a count, of one row's events without a name, is where a bounded search ended before it
- * had seen all. Removes that row and returns its first cell, as text or as it is; NULL when there
- * is none. */
+/* A last row without an entity, of slots without a count, of one row's events without a name, is
+ * where a bounded search ended before it had seen all. Removes that row and returns its first cell,
+ * as text or as it is; NULL when there is none. */
 const char *rows_take_end(struct arena *a, struct store_rows *rows);
 const char *rows_drop_end(struct store_rows *rows);
 /* The same of rows that have this column, which is NULL in that row alone. */
