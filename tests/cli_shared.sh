@@ -151,19 +151,24 @@ under_way() {
 }
 a_second_later() { [ $(($(now_ms) - ASKED)) -ge 1000 ]; }
 
-# One question is asked for twenty: with it, all are lost.
+# One question is asked for twenty: with it, all are lost. Who has asked for the same once more
+# behind a lost one does not wait for that.
 one_for_all() {
     local s=$STORE_NAME
     forgets
     # shellcheck disable=SC2046
     kill -STOP $(readers)
+    start again.$s python3 "$ROOT/tests/http_ask.py" "$SOCK" again_behind_it "/v1/runs?entity=orders"
+    wait_until 20 grep -q asked again.$s.out || fail "$s: the same is asked for twice"
     twenty_ask
-    wait_until 20 are_connected 20
+    wait_until 20 are_connected 21
     # shellcheck disable=SC2046
     kill -KILL $(readers)
     # shellcheck disable=SC2086
     wait $OF
     is "$s: one question is asked for twenty" "$(statuses)" "20 HTTP/1.1 503 Service Unavailable"
+    join_within 30 again.$s
+    is "$s: what was asked behind a lost one is answered" "$(sed -n 2p again.$s.out)" "503 200"
     ok "$s: and others are answered again" wait_until 30 is_answered
 }
 is_answered() { [ "$(asks)" = 200 ]; }

@@ -246,5 +246,17 @@ def case_tries(address, token):
     print("5 at once, the right one before the next,", *sorted({Answers(s).next()[0] for s in slowed}))
 
 
+def case_again_behind_it(address, path):
+    """The same twice, the second before there is an answer to the first. "asked": they have come."""
+    s = connect(address)
+    older = b"GET %s HTTP/1.1\r\nHost: localhost\r\nCache-Control: max-age=20\r\n\r\n" % path.encode()
+    s.sendall(2 * older)
+    while unread(s):
+        time.sleep(0.01)
+    print("asked", flush=True)
+    answers = Answers(s)
+    print(answers.next()[0], answers.next()[0], flush=True)
+
+
 if __name__ == "__main__":
     globals()["case_" + sys.argv[2]](*sys.argv[1:2], *sys.argv[3:])

@@ -172,8 +172,9 @@ static void refuse_asked(struct backend_process *p, enum asked_rc asked)
 {
     if (asked == WAS_ASKED && ends_shared(p))
         note_change(p->all);
-    for (int i = p->nanswered; i < p->nasked; i++)
-        refuse_all(p->asked[i], PROBLEM_AWAY, refusals[asked][p->writes]);
+    /* who has asked the same behind it is told by somebody else */
+    while (p->nanswered < p->nasked)
+        refuse_all(p->asked[p->nanswered++], PROBLEM_AWAY, refusals[asked][p->writes]);
     p->nasked = p->nanswered = 0;
 }
 
