@@ -100,6 +100,19 @@ static struct verdict_of_head judge_post(const char *version, const char *header
 
 #define LINES "Content-Type: application/x-ndjson\r\n"
 
+static void what_stands_in_a_query_that_nobody_reads_is_not_passed_over(void)
+{
+    static const char *const types[] = { "application/json", "application/x-ndjson" };
+    char headers[200];
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        snprintf(headers, sizeof headers, "Host: localhost\r\nContent-Type: %s\r\n", types[i]);
+        struct verdict_of_head v = judge(&rules, "POST /v1/checks?uniqid=order-42", headers);
+        CU_ASSERT(v.route < 0 && v.problem == PROBLEM_BAD_REQUEST);
+        CU_ASSERT(strstr(v.detail, "uniqid") != NULL);
+        CU_ASSERT(is_taken(&rules, "POST /v1/checks?", headers));
+    }
+}
+
 static void what_the_body_is_decides_who_takes_it(void)
 {
     struct verdict_of_head one = judge_post("1.1", "Content-Type: application/json\r\nContent-Length: 2\r\n");
@@ -172,6 +185,7 @@ static const struct test tests[] = {
     TEST(all_is_below_the_base_path),
     TEST(another_method_is_told_which_there_are),
     TEST(what_takes_no_body_refuses_one),
+    TEST(what_stands_in_a_query_that_nobody_reads_is_not_passed_over),
     TEST(what_the_body_is_decides_who_takes_it),
     TEST(each_kind_of_body_has_its_bound),
     TEST(lines_are_for_clients_that_see_where_an_answer_ends),

@@ -139,6 +139,9 @@ static bool check_body(struct verdict_of_head *v, const struct route *route, con
     if (!check_type(v, route, r))
         return false;
     route = &route_table[v->route];
+    if (route->takes_no_query && *r->query)
+        return refuse(v, PROBLEM_BAD_REQUEST, "there is no %.*s in the query of %s: all of it stands in the "
+                                              "body", UTF8_SHOWN(r->query), route->path);
     if (r->body_length > route->body_max)
         return refuse(v, PROBLEM_TOO_LARGE, "the body has %llu bytes, expected at most %zu",
                       (unsigned long long)r->body_length, route->body_max);
