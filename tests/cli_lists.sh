@@ -64,6 +64,8 @@ what_is_over() {
     is "$s: those of a tenant" "$(list 'history?tenant=acme' key job)" "z bill"
     is "$s: runs after which a check waits again" "$(list 'runs?limit=1' key job outcome)" "y look again"
     is "$s: of another job there are none" "$(list 'runs?job=bill' key)" ""
+    is "$s: those that ended so" "$(list 'runs?outcome=again' key)$(list 'runs?outcome=failed' key)" y
+    is "$s: a run ends in no other way" "$(get http://localhost/v1/runs?outcome=amiss)" 400
     is "$s: slots have what waits in each" \
         "$(list 'slots?from=now&limit=2' checks | awk '{ n += $1 } END { print n }')" 89
 }
