@@ -307,6 +307,7 @@ void a_pause_for_somebody_says_for_whom(void)
     struct store_rows rows = REPORT("change_pause", "pause", "look", NULL, NULL, NULL, NULL, "anna",
                                     "why not");
     TEXT_IS("paused", outcomes(rows));
+    IS(1, rows.columns);
     rows = REPORT("pauses", NULL, NULL);
     CU_ASSERT(strncmp(cell(&rows, 0, "paused_by"), "anna (", 6) == 0);
     TEXT_IS("why not", cell(&rows, 0, "reason"));

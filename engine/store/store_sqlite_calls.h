@@ -71,10 +71,11 @@ int sqlite_note_change(struct sqlite_store *db, struct arena *a, const struct sq
 /* Who runs this program: a file has no users. */
 const char *sqlite_user(struct arena *a);
 
-/* store_sqlite_pause.c; `who`: for whom, NULL: nobody is known beside the system's user */
+/* store_sqlite_pause.c; `who`: for whom, NULL: nobody is known beside the system's user;
+ * `tells_checks`: whether any wait for what is paused, too */
 int sqlite_report_pause(struct sqlite_store *db, struct store_report *req);
 int sqlite_report_resume(struct sqlite_store *db, struct store_report *req);
-int sqlite_pause_for(struct sqlite_store *db, struct store_report *req, const char *who);
+int sqlite_pause_for(struct sqlite_store *db, struct store_report *req, const char *who, bool tells_checks);
 int sqlite_resume_for(struct sqlite_store *db, struct store_report *req, const char *who,
                       const char *reason);
 

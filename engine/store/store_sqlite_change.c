@@ -357,7 +357,7 @@ int sqlite_report_change_pause(struct sqlite_store *db, struct store_report *req
     struct store_report as = *req;
     as.params = params;
     as.nparams = sizeof params / sizeof *params;
-    int rc = pauses ? sqlite_pause_for(db, &as, param(req, 7))
+    int rc = pauses ? sqlite_pause_for(db, &as, param(req, 7), false)
                     : sqlite_resume_for(db, &as, param(req, 7), param(req, 8));
     req->rows = as.rows;
     req->call.err = as.call.err;

@@ -72,28 +72,29 @@ static int note_pausing(struct sqlite_store *db, struct store_report *req, const
     return sqlite_note_change(db, req->arena, &change, &req->call.err);
 }
 
-int sqlite_pause_for(struct sqlite_store *db, struct store_report *req, const char *who)
+int sqlite_pause_for(struct sqlite_store *db, struct store_report *req, const char *who, bool tells_checks)
 {
     struct thing thing = { 0 };
     struct sqlite_pause_look_out seen = { 0 };
+    const bool *told = tells_checks ? &seen.has_checks : NULL;
     const char *reason = param(req, PAUSE_WHATS + 1);
     int rc = paused_thing(db, req, &thing, &seen);
     if (rc < 0)
         return rc;
     if (seen.is_on)
-        return outcome_of(req, "kept", &seen.has_checks);
+        return outcome_of(req, "kept", told);
     struct sqlite_pause_in in = {
         .what = thing.what, .name = thing.name, .reason = reason, .who = pauser(req->arena, who)
     };
     int64_t made = sqlite_run(db, &req->call.err, STATEMENT_PAUSE, &in);
     if (made >= 0)
         made = note_pausing(db, req, &thing, true, who, reason);
-    return made < 0 ? (int)made : outcome_of(req, "paused", &seen.has_checks);
+    return made < 0 ? (int)made : outcome_of(req, "paused", told);
 }
 
 int sqlite_report_pause(struct sqlite_store *db, struct store_report *req)
 {
-    return sqlite_pause_for(db, req, NULL);
+    return sqlite_pause_for(db, req, NULL, true);
 }
 
 int sqlite_resume_for(struct sqlite_store *db, struct store_report *req, const char *who,
