@@ -96,7 +96,8 @@ first() {
         cd /var/lib/prescient
         runuser -u prescient -- prescient init
         runuser -u prescient -- sqlite3 prescient.db \
-            "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT); INSERT INTO orders VALUES (42, NULL)"
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT);
+             INSERT INTO orders VALUES (42, NULL)"
         runuser -u prescient -- prescient config --check
         runuser -u prescient -- prescient enqueue orders 42 unshipped_order +3h
         runuser -u prescient -- prescient list --json >/waiting
@@ -181,7 +182,8 @@ ran_by_systemd() {
         cd /var/lib/prescient
         runuser -u prescient -- prescient init
         runuser -u prescient -- sqlite3 prescient.db \
-            "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT); INSERT INTO orders VALUES (42, NULL)"
+            "CREATE TABLE orders (id INTEGER PRIMARY KEY, shipped_at TEXT);
+             INSERT INTO orders VALUES (42, NULL)"
         runuser -u prescient -- prescient enqueue orders 42 unshipped_order +3h
         runuser -u prescient -- prescient list --json >/waiting
         for instance in shop away; do

@@ -8,7 +8,8 @@ What is exempt, by rule and not by name:
   - a migration that migrations/landed.sha256 names: it has been released and never changes;
   - a line of prose that is one word, such as a URL, or one `command`: it cannot be broken;
   - what a program printed, in a Markdown block that begins with ```output;
-  - in a shell script or SQL, a line that is one quoted text: a message can be searched for;
+  - in a shell script or SQL, a line that is one quoted text: a message can be searched for (not
+    statements of SQL in a shell script: they can be broken anywhere);
   - a command of cron (etc/*.cron): cron has no continuation lines;
   - data: corpora, patches, tables, samples of other programs' files.
 
@@ -34,6 +35,7 @@ KINDS = {".c": C, ".h": C, ".mjs": C, ".js": C, ".css": C, ".sql": SQL, ".sh": H
 NAMES = {"Makefile": HASH, "LICENSE": TEXT, ".gitignore": HASH, ".clang-format": HASH,
          ".clang-tidy": HASH}
 SHELL_TEXT = re.compile(r'\s*"(?:\\.|[^"\\])*"( \\)?$')
+SHELL_SQL = re.compile(r"\b(CREATE|INSERT|SELECT|UPDATE|DELETE|ALTER|DROP|GRANT|REVOKE) ")
 SQL_TEXT = re.compile(r"\s*'(?:''|[^'])*'[,;)]*$")
 COMMENT = {SQL: ("--",), HASH: ("#", "//"), MAN: ('.\\"',)}
 
@@ -113,7 +115,7 @@ def is_one_word(line):
 def is_text_alone(line, kind, path):
     if kind == SQL:
         return SQL_TEXT.match(line)
-    return path.endswith(".sh") and SHELL_TEXT.match(line)
+    return path.endswith(".sh") and SHELL_TEXT.match(line) and not SHELL_SQL.search(line)
 
 
 def too_wide(path, kind):
