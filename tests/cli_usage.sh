@@ -20,6 +20,8 @@ is "and those of one command, with its options and examples" \
         json '[o["name"] for o in j["options"]][:2], j["args"], len(j["examples"]) > 0')" \
     "(['job', 'from'], '[ENTITY [KEY]]', True)"
 is "which is help NAME --json" "$($P help list --json)" "$($P list --help --json)"
+is "also of one that is a program of its own" "$($P help bench --json | json 'j["name"], j["args"]')" \
+    "('bench', '[load]')"
 has "--version says which" "$($P --version)" "prescient "
 is "version --json is JSON" "$($P version --json | json 'j["job_abi"]')" 1
 fails_with 2 "usage: prescient COMMAND" $P

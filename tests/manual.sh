@@ -42,6 +42,26 @@ same() {
 }
 
 same "prescient(1) has every command and its options, and no others" "$(in_program)" "$(in_manual)"
+# What is given in brackets stands in the entry, and no entry is cut off before its end.
+is "each entry of prescient(1) closes its brackets" "$(section "$page" COMMANDS | entries |
+    awk '{ entry = $0; opened = gsub(/[[{]/, ""); if (opened != gsub(/[]}]/, "")) print entry }')" ""
+# The words that an option may have, where the entry of its command is described, or in OUTCOMES.
+described() {
+    section "$page" OUTCOMES
+    section "$page" COMMANDS | awk -v command="$1" '
+        /^\.TP/ { getline; is_its = $2 == command }
+        is_its'
+}
+words() {
+    $P help "$1" --json | json '[w for o in j["options"] for w in o["words"] or []]' | grep -oE '[a-z_]+'
+}
+words_not_in_manual() {
+    local c
+    for c in $commands; do
+        words "$c" | while read -r word; do described "$c" | grep -qw "$word" || echo "$c: $word"; done
+    done
+}
+is "prescient(1) has each word that an option may have" "$(words_not_in_manual)" ""
 is "README.md names no command that there is not" \
     "$(sed -nE 's/^    prescient ([a-z]+).*/\1/p' "$ROOT/README.md" | sort -u |
     comm -23 - <(sort -u <<<"$commands"))" ""

@@ -37,7 +37,7 @@ static int help_main(struct app *app, const struct args *args)
     const struct command *command = command_find(name, &err);
     if (!command)
         return app_fail(app, &err);
-    if (command->program)
+    if (command->program && !app->json)
         return app_become(app, command, (char *[]){ (char *)command->program, name, help, NULL });
     if (app->json)
         report_print_object(app, help_json_command(command));
