@@ -35,6 +35,23 @@ CFG
     again_is_done() { [ "$("$P" history orders again --json | json 'len(j)')" = 1 ]; }
     ok "its daemon runs checks" wait_until 30 again_is_done
     "$TMP/bin/systemctl" stop prescient-daemon
+
+    sqlite3 "$TMP/prescient.db" 'PRAGMA journal_mode = WAL' >/dev/null
+    by_the_page "one with a write-ahead log is backed up" "sqlite backup"
+    start forgotten "$P" serve --listen "unix:$TMP/forgotten.sock"
+    files() {
+        curl -s --unix-socket "$TMP/forgotten.sock" -H 'Content-Type: application/json' \
+            -d "{\"entity\": \"orders\", \"key\": \"$1\", \"job\": \"late\", \"in\": \"1h\"}" \
+            http://localhost/v1/checks | grep -q '"outcome"'
+    }
+    ok "a server writes to it" wait_until 30 files lost
+    by_the_page "and is forgotten by who restores" "sqlite restore"
+    is "the copy is in place" "$("$P" list orders lost --json)" "[]"
+    ok "the server finds it" wait_until 30 files found
+    is "and has filed its check there" "$("$P" list orders found --json | json 'len(j)')" 1
+    kill -TERM "$(pid_of forgotten)"
+    join forgotten
+    "$TMP/bin/systemctl" stop prescient-daemon
 }
 
 # ---- PostgreSQL ----
