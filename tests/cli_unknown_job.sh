@@ -192,6 +192,7 @@ a_guard_ends_it() {
 mailed() {
     local line; line=$(sed -n 's/^\*.* prescient  //p' "$ROOT/etc/prescient.cron")
     [ -n "$line" ] || line=false
+    line=${line/\/etc\/prescient\//}
     (cd cron && PATH=$(dirname "$P"):$PATH sh -c "$line --slot $1") >.mail 2>&1; CODE=$?
 }
 

@@ -28,6 +28,12 @@ while read -r line; do
 done < <(sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
     sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service)
 
+# Jobs may write where units and cron begin: settings that lie there are not taken.
+is "each sample of cron and systemd that reads settings names them" \
+    "$({ sed -n 's|^[*0-9].*  prescient  prescient ||p' "$ETC/prescient.cron"
+         sed -n 's|^ExecStart=/usr/local/bin/prescient ||p' "$ETC"/*.service; } |
+        grep -v '^--config /etc/prescient/')" ""
+
 # Each name in the dashboard and in the alerts is that of a metric, and each metric is shown.
 names() { grep -oE 'prescient_[a-z_]+' "$@" | sort -u; }
 sed -n 's/^    { "\([a-z_]*\)", METRIC_\([A-Z]*\),.*/\1 \2/p' "$ETC/../engine/view/metrics.c" >table
