@@ -90,7 +90,7 @@ END
     mv prescient.cfg away.cfg
     hup refuses.$s
     ok "$s: a file that is gone leaves no defaults" \
-        wait_until 20 logged refuses.$s "is not there any more; the settings of before"
+        wait_until 20 logged refuses.$s "prescient.cfg: No such file or directory; the settings of before"
     later 1 says
     ok "$s: it goes on" wait_until 20 is_over_with 1 "failed first"
     ours 'max_failures = 0;' 'jobs = { says = { plugin = "says"; }; };' 'schema_owner = "another";' \
@@ -114,6 +114,35 @@ END
     ok "$s: until it is there again" taken refuses.$s 3
     ok "$s: then its check is run" wait_until 30 is_over_with 3 "failed back"
     ends_well refuses.$s
+}
+
+# found_in_etc LINES...: what follows runs where /etc has a settings file, which this machine's has
+# not; in mounts of its own.
+in_etc='mkdir -p "$1/up" "$1/work" && mount -t overlay -o "lowerdir=/etc,upperdir=$1/up,workdir=$1/work" \
+    overlay /etc && mkdir -p -m 755 /etc/prescient && cp "$1/etc.cfg" /etc/prescient/prescient.cfg || exit 99
+    shift; exec "$@"'
+# A daemon has found ./prescient.cfg, before that of /etc; when it is gone, the other one is that of
+# another engine.
+finds() {
+    [ "$(id -u)" = 0 ] || return
+    a_clean_store --slot-length 1s
+    ours 'max_failures = 0;' 'jobs = { noop = { plugin = "noop"; }; };'
+    sed 's/ noop = / others = /' prescient.cfg >etc.cfg
+    start finds unshare --mount sh -c "$in_etc" sh "$PWD" "$P" daemon
+    if ! wait_until 20 logged finds "it serves"; then
+        fail "it has found its settings" "$(cat finds.err)"
+        return
+    fi
+    ok "it has found those of its folder" logged finds 'jobs: noop$'
+    mv prescient.cfg away.cfg
+    hup finds
+    ok "when they are gone, others are not taken" \
+        wait_until 20 logged finds "prescient.cfg.*; the settings of before stay in force"
+    mv away.cfg prescient.cfg
+    hup finds
+    ok "they are, when they are there again" taken finds 1
+    ok "and are the same" logged finds "in force; changed: nothing"
+    ends_well finds
 }
 
 # Signals come when they come.
@@ -373,4 +402,5 @@ on_each_store serves
 on_each_store waits_to_write
 STORE_NAME=sqlite
 a_store tells && tells
+a_store finds && finds
 a_store in_terminals && in_terminals

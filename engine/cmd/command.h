@@ -32,7 +32,7 @@ struct app {                        /* one per process; filled by main.c before 
     const struct command *command;
     const struct action *action;    /* of the command: the one that runs; NULL: it has none */
     struct settings settings;
-    const char *settings_file;      /* --config, or NULL */
+    const char *settings_file;      /* --config, or that which was found; NULL: none */
     struct log log;
     FILE *out;                      /* stdout */
     bool json;                      /* --json */

@@ -25,6 +25,7 @@ int digests_look(const struct settings *s, struct err *err)
 
 int digests_load(struct app *app, struct err *err)
 {
+    app->settings_file = settings_file_used(app->settings_file); /* the same one for SIGHUP, too */
     int rc = settings_load(&app->settings, app->settings_file, app->flags, app->nflags, err);
     return rc < 0 ? rc : digests_look(&app->settings, err);
 }

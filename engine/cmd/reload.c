@@ -39,14 +39,6 @@ static int keep_fixed(const struct reload_from *from, const struct settings *rea
     return 0;
 }
 
-/* A file that has been taken away would leave the defaults. */
-static int check_file(const struct reload_from *from, const struct settings *read, struct err *err)
-{
-    if (from->before->file && !read->file)
-        return err_set(err, ERR_SETTINGS, "%s is not there any more", from->before->file);
-    return 0;
-}
-
 static int read_all(struct app *app, const struct reload_from *from, struct settings_flag *flags, int n,
                     struct reload *out, struct err *err)
 {
@@ -54,8 +46,7 @@ static int read_all(struct app *app, const struct reload_from *from, struct sett
     int rc = settings_load(&out->settings, app->settings_file, flags, n, err);
     if (rc < 0)
         return rc;
-    rc = check_file(from, &out->settings, err);
-    if (rc == 0 && keep_fixed(from, &out->settings, out, flags, &n) < 0)
+    if (keep_fixed(from, &out->settings, out, flags, &n) < 0)
         rc = no_memory(err);
     if (rc == 0 && n > before) {
         settings_release(&out->settings);
@@ -84,6 +75,8 @@ int reload_read(struct app *app, const struct reload_from *from, struct reload *
     }
     if (rc < 0)
         reload_release(out);
+    else
+        app->settings_file = settings_file_used(app->settings_file); /* one that there was none of before */
     return rc;
 }
 
