@@ -3,6 +3,7 @@
 # Everything is gone afterwards.
 
 set -u
+. "$(dirname "${BASH_SOURCE[0]}")/etc_lib.sh"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 ROOT=$PWD
 P=$(realpath "${BUILD:-build}/prescient") || exit 2

@@ -33,6 +33,7 @@
 # TEST_TIMES            a file to which a line "SECONDS NAME" is added for each
 set -uo pipefail
 umask 022                               # a plug-in that a group may write is refused, also in a test
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/etc_lib.sh"
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
 wanted=${1:-}
