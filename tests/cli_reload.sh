@@ -69,6 +69,31 @@ takes() {
     is "$s: it has begun once" "$(grep -c 'a daemon of' takes.$s.err)" 1
 }
 
+# What stands in a file of its own is read again, too, by daemons and servers.
+secrets() {
+    local hidden='jobs = { tells = { plugin = "exec"; settings = { answer = "json";
+        env = [ "WORD=@file:word" ]; command = [ "/bin/sh", "-c",
+            "echo \"{\\\"done\\\": true, \\\"note\\\": \\\"$(echo $WORD | tr a-z A-Z)\\\"}\"" ]; }; }; };'
+    a_clean_store --slot-length 1s
+    (umask 077; echo first >word)
+    settings "$hidden"
+    a_daemon secrets
+    serve secrets.serve
+    later 1 tells
+    ok "a secret is used" wait_until 20 is_over_with 1 "done FIRST"
+    echo second >word
+    hup secrets
+    ok "another one is taken" taken secrets 1
+    ok "and counts as a change" logged secrets 'changed: jobs (changed: tells)$'
+    is "without a word of it" "$(grep -ciE 'first|second' secrets.err)" 0
+    later 2 tells
+    ok "it is used from then on" wait_until 20 is_over_with 2 "done SECOND"
+    hup secrets.serve
+    ok "a server takes it, too" taken secrets.serve 1
+    ends secrets.serve
+    ends_well secrets
+}
+
 # What is wrong is told, and changes nothing.
 refuses() {
     local s=$STORE_NAME n=0 line
@@ -403,4 +428,5 @@ on_each_store waits_to_write
 STORE_NAME=sqlite
 a_store tells && tells
 a_store finds && finds
+a_store secrets && secrets
 a_store in_terminals && in_terminals

@@ -43,6 +43,11 @@ static void secrets_count(void)
                 "store");
     changes_are("jobs = { a = { plugin = \"p\"; settings = { token = \"one\"; }; }; };",
                 "jobs = { a = { plugin = \"p\"; settings = { token = \"two\"; }; }; };", "jobs (changed: a)");
+    static const char one[] =
+        "jobs = { a = { plugin = \"p\"; settings = { env = [\"TOKEN=@secret:one\"]; }; }; };";
+    changes_are(one, one, "");
+    changes_are(one, "jobs = { a = { plugin = \"p\"; settings = { env = [\"TOKEN=@secret:two\"]; }; }; };",
+                "jobs (changed: a)");
 }
 
 static void jobs_are_new_gone_or_changed(void)

@@ -3,6 +3,7 @@
 #include "settings_changes.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cleanup.h"
@@ -23,6 +24,7 @@ static char *text_of(const struct printed *p)
 {
     char *text = NULL;
     size_t size;
+    int rc = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
@@ -32,11 +34,14 @@ static char *text_of(const struct printed *p)
         int count = p->row->count ? *(const int *)((const char *)s + p->row->count) : 0;
         settings_put_value(p->row, settings_field(p->row, s, NULL), count, true, out);
     } else if (p->job) {
-        settings_print_job(p->s, p->job, out);
+        rc = settings_print_job(p->s, p->job, out);
     } else {
         settings_listeners_put(p->s, false, out);
     }
-    return fclose(out) ? NULL : text;
+    if (fclose(out) == 0 && rc == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* What cannot be compared counts as other than it was. */

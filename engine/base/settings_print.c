@@ -231,9 +231,13 @@ static void put_job_body(struct printer *p, const struct job_settings *job)
     end_line(p, settings_place(p->s, NULL, job->name));
 }
 
-void settings_print_job(const struct settings *s, const struct job_settings *job, FILE *out)
+int settings_print_job(const struct settings *s, const struct job_settings *job, FILE *out)
 {
-    put_job_body(&(struct printer){ .s = s, .out = out, .secrets = true }, job);
+    CLEANUP(arena_freep) struct arena *a = arena_new(4096);
+    if (!a)
+        return ERR_NOMEM;
+    put_job_body(&(struct printer){ .s = s, .out = out, .secrets = true, .arena = a }, job);
+    return 0;
 }
 
 static void put_jobs(struct printer *p)

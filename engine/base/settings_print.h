@@ -23,7 +23,7 @@ int settings_print(const struct settings *s, FILE *out, enum settings_comments c
  * what nobody has set. */
 const char *settings_place(const struct settings *s, const struct setting_row *row, const char *job);
 
-/* What one job has of its own, with passwords. */
-void settings_print_job(const struct settings *s, const struct job_settings *job, FILE *out);
+/* What one job has of its own, with passwords and secrets. 0 or ERR_NOMEM. */
+int settings_print_job(const struct settings *s, const struct job_settings *job, FILE *out);
 
 #endif
