@@ -7,5 +7,5 @@ if [ -e /etc/prescient/prescient.cfg ] && [ "$(id -u)" = 0 ]; then
     echo "$0: this machine's settings in /etc/prescient are hidden from it" >&2
     exec unshare --mount sh -c 'mount -t tmpfs -o mode=755 tmpfs /etc/prescient && exec "$@"' sh "$0" "$@"
 elif [ -d /etc/prescient ] && { [ ! -x /etc/prescient ] || [ -e /etc/prescient/prescient.cfg ]; }; then
-    echo "$0: tests that bring no settings find those of /etc/prescient, and may fail; as root they do not" >&2
+    echo "$0: tests that bring no settings find those of /etc/prescient, and may fail (not for root)" >&2
 fi

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# service.sh FOLDER PRESCIENT start|stop|restart|enable --now UNIT - what `systemctl` does with the
-# service of an engine, for tests/operations_lib.sh: a process, whose pid is in FOLDER.
+# service.sh FOLDER PRESCIENT start|stop|restart|enable --now UNIT|daemon-reload - what `systemctl`
+# does with the service of an engine, for tests/operations_lib.sh: a process; its pid is in FOLDER.
 folder=$1 prescient=$2; shift 2
 verb=$1 unit=${*: -1}
 pid=$folder/$unit.pid
@@ -24,5 +24,6 @@ case $verb in
 stop) stops ;;
 start | enable) starts ;;
 restart) stops && starts ;;
+daemon-reload) ;;
 *) echo "service.sh: $verb is not known" >&2; exit 2 ;;
 esac
