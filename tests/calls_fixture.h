@@ -1,5 +1,5 @@
-/* calls_fixture.h - an engine whose store answers at once, as each test wants, and notes what it was
- * asked; with a plan of one slot. */
+/* calls_fixture.h - an engine whose store answers at once, as each test wants, and notes what it
+ * was asked; with a plan of one slot. */
 #ifndef PRESCIENT_CALLS_FIXTURE_H
 #define PRESCIENT_CALLS_FIXTURE_H
 

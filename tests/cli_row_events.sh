@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# cli_row_events.sh - of the events that no index leads to (on PostgreSQL those of the day that is not
-# over, on SQLite all) only the newest 50,000 are looked at for those of one row; who asks is told.
+# cli_row_events.sh - of the events that no index leads to (on PostgreSQL those of the day that is
+# not over, on SQLite all) only the newest 50,000 are looked at for those of one row; who asks is
+# told.
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 . "$ROOT/tests/serve_lib.sh"
 

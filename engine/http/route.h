@@ -30,7 +30,7 @@ struct route {
     bool takes_many;                /* `answer` gets up to EXCHANGE_MOST questions, else one */
     /* Its body is lines, some of which are a question each (stream.h). */
     bool streams;
-    /* All that is asked stands in its body: a `uniqid` in the query is not passed over in silence. */
+    /* All that is asked stands in its body: a `uniqid` in the query is not passed over. */
     bool takes_no_query;
     bool needs_no_store;            /* it goes on while the store is away, for those known by then */
     const char *content_type;       /* that its body must have; NULL: it has no body */
