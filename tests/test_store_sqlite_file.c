@@ -187,6 +187,38 @@ static void a_busy_file_says_try_again(void)
     RC_IS(0, litefx_take(litefx.st));
 }
 
+/* A clock at whose last call the application ends its transaction. */
+static int64_t ends_us(void *ctx)
+{
+    int *left = ctx;
+    if (--*left == 0)
+        SQL_IS("", "ROLLBACK");
+    return 1000000;
+}
+static int64_t wall_us(void *ctx)
+{
+    (void)ctx;
+    return clock_wall_us(&clock_system);
+}
+
+/* Also on a connection that was made before. */
+static void what_a_migration_would_do_is_asked_when_others_have_written(void)
+{
+    litefx_begin();
+    enum { CALLS = 40 };
+    int left = 1000;
+    const struct clock ends = { ends_us, ends_us, wall_us, &left };
+    struct store *s = litefx_connect(litefx.url, (struct store_options){ .clock = &ends });
+    RC_IS(0, litefx_hello(s));
+    SQL_IS("", "BEGIN EXCLUSIVE");
+    left = CALLS;
+    struct migrate_options options = { .dry_run = true };
+    RC_IS(0, store_migrate(s, &options, &litefx_err));
+    if (left > 0)           /* a write-ahead log lets who reads go by */
+        SQL_IS("", "ROLLBACK");
+    store_free(s);
+}
+
 static void a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done(void)
 {
     litefx_begin();
@@ -365,6 +397,7 @@ static const struct test tests[] = {
     TEST(a_file_that_may_only_be_read_runs_nothing),
     TEST(a_folder_that_may_not_be_written_is_a_right_that_is_missing),
     TEST(a_busy_file_says_try_again),
+    TEST(what_a_migration_would_do_is_asked_when_others_have_written),
     TEST(a_reader_that_stays_keeps_a_commit_waiting_but_nothing_half_done),
     TEST(a_full_disk_loses_nothing_that_was_acknowledged),
     TEST(a_damaged_file_is_named_and_not_written_to),

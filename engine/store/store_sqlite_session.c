@@ -205,14 +205,16 @@ void sqlite_disconnect(struct sqlite_store *db)
         db->statements[i] = NULL;
     }
     /* Removes the persistent journal, unless another connection is writing or the handle cannot be
-     * trusted. */
-    db->lock_until_us = 0;
+     * trusted. It waits for nobody; what comes after it waits as ever. */
+    int64_t lock_until_us = db->lock_until_us;
     int rc;
+    db->lock_until_us = 0;
     bool wal = is_wal(db, &rc);         /* unknown: change nothing */
     if (rc == SQLITE_OK && !wal && !db->distrusted && sqlite3_get_autocommit(db->db) &&
         !sqlite3_db_readonly(db->db, "main"))
         sqlite3_exec(db->db, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close_v2(db->db);
+    db->lock_until_us = lock_until_us;
     db->db = NULL;
     db->distrusted = db->may_write = false;
 }
