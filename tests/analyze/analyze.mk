@@ -1,7 +1,9 @@
 # analyze.mk - part of the Makefile: three analyzers read engine/, jobs/ and bench/, each file alone
 # and only when something has changed.
-# make -j2 analyze             gcc -fanalyzer, cppcheck, and clang-tidy (.clang-tidy has its checks)
-# make -j2 analyze-quick       the first two, half a minute of a processor; CI does
+# make -j2 analyze             gcc -fanalyzer, cppcheck, clang-tidy (.clang-tidy has its checks);
+#                              in the night
+# make -j2 analyze-quick       the first two: two minutes and a half of a processor, too much for
+#                              the gate
 # "N passed, N failed" counts files by analyzers. A finding is fixed, or answered in place, with the
 # reason:
 #   /* NOLINT(name): why */    /* cppcheck-suppress name ; why */
