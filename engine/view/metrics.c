@@ -103,7 +103,8 @@ static const char *const types[METRICS_FORMATS][METRIC_INFO + 1] = {
 
 static void add_head(struct metrics_text *t, const struct metric *m, const char *word, const char *words)
 {
-    const char *parts[] = { "# ", word, " " PREFIX, m->name, suffixes[t->format][m->type], " ", words, "\n" };
+    const char *suffix = suffixes[t->format][m->type];
+    const char *parts[] = { "# ", word, " ", PREFIX, m->name, suffix, " ", words, "\n" };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         add_text(t, parts[i]);
 }
@@ -246,8 +247,8 @@ struct sample { const char *first, *second; double n; };
 
 static bool are_alike(const struct sample *a, const struct sample *b)
 {
-    bool have_one = !a->second && !b->second;
-    return !strcmp(a->first, b->first) && (have_one || !strcmp(a->second, b->second));
+    bool have_one = !a->second && !b->second, have_two = a->second && b->second;
+    return !strcmp(a->first, b->first) && (have_one || (have_two && !strcmp(a->second, b->second)));
 }
 
 /* Those of several jobs may be one now. */

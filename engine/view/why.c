@@ -14,7 +14,7 @@
 const char *why_word(enum why_code code)
 {
     static const char *const words[] = {
-#define WHY_CODE(name, word) [WHY_##name] = word,
+#define WHY_CODE(name, word) [WHY_##name] = (word),
         WHY_CODES(WHY_CODE)
 #undef WHY_CODE
     };
