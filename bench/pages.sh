@@ -72,6 +72,7 @@ put_rest() { q -v history="$history" -f bench/fill_pages.sql; }
 # The table of checks and its indexes stay in the server's memory, the rest in the system's.
 warm_up() {
     q >/dev/null <<'SQL'
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS pg_prewarm;
 SELECT sum(pg_prewarm(c.oid, 'read')) FROM pg_class c
  WHERE c.relnamespace = 'prescient'::regnamespace AND c.relkind IN ('r', 'i');
