@@ -53,8 +53,9 @@ is_ready() {
 for ((i = 0; i < 300; i++)); do is_ready && break || sleep 0.1; done
 is_ready || { echo "tabs.sh: the server does not come up: $(cat "$tmp/serve.err")" >&2; exit 1; }
 
-# rate: checks a second of one pass
+# rate: checks a second of one pass, a while after what was before: each tab has asked by then
 rate() {
+    sleep 10
     "$program" --config "$tmp/prescient.cfg" --quiet --json bench --only end --checks "$checks" --rounds 1 |
         python3 -c 'import json, sys
 print([m["per_s"]["median"] for m in json.load(sys.stdin)["measures"] if m["name"] == "end"][0])'
@@ -62,17 +63,22 @@ print([m["per_s"]["median"] for m in json.load(sys.stdin)["measures"] if m["name
 looks() {
     tests/pages/tabs.py "$tmp/serve.sock" "$tabs" 3600 >"$tmp/tabs.out" 2>&1 &
     looking=$!
-    sleep 10                                # by then each has asked once
 }
 
-for ((i = 0; i < pairs; i++)); do
-    without=$(rate)
+rate_beside() {
     looks
     beside=$(rate)
     kill -0 "$looking" 2>/dev/null ||
         { echo "tabs.sh: a tab got no answer: $(cat "$tmp/tabs.out")" >&2; exit 1; }
     ends "$looking"
     looking=0
+}
+
+# A pass is measured right behind another one; which of the two comes first changes.
+for ((i = 0; i < pairs; i++)); do
+    [ $((i % 2)) = 0 ] || rate_beside
+    without=$(rate)
+    [ $((i % 2)) = 1 ] || rate_beside
     echo "$without $beside" >>"$tmp/pairs"
 done
 python3 - "$tmp/pairs" <<'PY'

@@ -12,8 +12,8 @@ enum {
     PARAMETERS_PAYLOADS = 100,      /* items at most where payloads are asked for: each has up to 64 KiB */
     PARAMETERS_LOOKS = 20000,       /* rows that a request looks at, where no index has what is sought */
     PARAMETERS_HOURS = 3000,        /* rows of what runs were like: each has some fifty classes */
-    PARAMETERS_LOOK_MS = 250,       /* or for how long a list looks for rows of the past */
-    PARAMETERS_PARTS_MS = 100,      /* all looks for such rows of what has several parts */
+    PARAMETERS_LOOK_MS = 250,       /* or for how long one error is looked for in the past */
+    PARAMETERS_PARTS_MS = 100,      /* a look for rows of the past, or all of one question */
     PARAMETERS_PART_MS_LEAST = 10,
     PARAMETERS_MAX = 12,            /* of one report */
 };
