@@ -52,6 +52,7 @@ enter() {
     # shellcheck disable=SC2016
     timeout -k 10 "$limit_s" unshare --mount --pid --ipc --fork --kill-child --propagation private sh -euc '
         root=$1; shift
+        mount --bind "$root" "$root"            # a root as others: what is in it may mount, too
         mount -t proc proc "$root/proc"
         mount --rbind -o ro /sys "$root/sys"
         mount --bind /dev "$root/dev"
