@@ -103,10 +103,10 @@ SELECT h, j.job, 'orders', CASE WHEN t = 0 THEN '' ELSE 'tenant ' || t END, o.ou
        (SELECT array_agg((100 + n)::smallint), array_agg(10::bigint) FROM generate_series(1, 24) n)
            c (classes, runs);
 INSERT INTO prescient.tally (what, name, outcome, n, took_us, took, late_us, late)
-SELECT w.what, 'job ' || j, o.outcome, 1000, 1000000, b.counts, 1000000, b.counts
-  FROM generate_series(1, 300) j, unnest(ARRAY['run', 'ended']) w (what),
-       unnest(ARRAY['done', 'again', 'failed', 'timeout']) o (outcome),
-       (SELECT array_agg(40::bigint) FROM generate_series(1, 23)) b (counts);
+SELECT w.what, 'job ' || j, o.outcome, 1000, w.us, w.counts, w.us, w.counts
+  FROM generate_series(1, 300) j, unnest(ARRAY['done', 'again', 'failed', 'timeout']) o (outcome),
+       (SELECT 'run', 1000000, array_agg(40::bigint) FROM generate_series(1, 23)
+        UNION ALL SELECT 'ended', 0, '{}') w (what, us, counts);
 INSERT INTO prescient.engine_seen (engine, command, file, listeners, jobs, seen_at, counts_until, version,
        host, pid, started_at, serves, last_slot_at, last_pass_at)
 SELECT 'shop-' || n, 'daemon', '/etc/prescient.cfg', '', E'is_paid\nis_shipped_1\nis_sent', now(),

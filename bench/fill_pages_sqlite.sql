@@ -106,10 +106,10 @@ SELECT h.value, iif(j.value < 7, 'is_shipped_' || j.value, iif(j.value = 7, 'is_
        (SELECT json_group_object(100 + value, 10) AS classes FROM generate_series(1, 24)) c
  WHERE t.value <= iif(j.value = 7, 200, 8);
 INSERT INTO prescient_tally (what, name, outcome, n, took_us, took, late_us, late, made_at_us)
-SELECT w.value, 'job ' || j.value, o.value, 1000, 1000000, c.counts, 1000000, c.counts, now * 1000000
-  FROM clock, json_each('["run", "ended"]') w, generate_series(1, 300) j,
-       json_each('["done", "again", "failed", "timeout"]') o,
-       (SELECT json_group_array(40) AS counts FROM generate_series(1, 23)) c;
+SELECT w.what, 'job ' || j.value, o.value, 1000, w.us, w.counts, w.us, w.counts, now * 1000000
+  FROM clock, generate_series(1, 300) j, json_each('["done", "again", "failed", "timeout"]') o,
+       (SELECT 'run' AS what, 1000000 AS us, json_group_array(40) AS counts FROM generate_series(1, 23)
+        UNION ALL SELECT 'ended', 0, '[]') w;
 INSERT INTO prescient_engine_seen (engine, command, file, listeners, jobs, seen_at_us, counts_until_us,
        version, host, pid, started_at_us, serves, last_slot_at, last_pass_at_us)
 SELECT 'shop-' || value, 'daemon', '/etc/prescient.cfg', '', 'is_paid' || char(10) || 'is_sent',

@@ -2,11 +2,13 @@
 # t_tabs.sh - fifty open tabs of the front page ask the store at most twice as much as one does:
 # they share answers (tests/pages/tabs.py asks as they do). On PostgreSQL, which counts.
 #
+# FOR_S: how long it looks at none, at one and at fifty (40)
+#
 # night: it looks at open tabs for minutes
 # about 150 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 . "$ROOT/tests/serve_lib.sh"
-FOR_S=40
+FOR_S=${FOR_S:-40}
 
 # What a session has done is counted a second after it is over.
 counted() {
