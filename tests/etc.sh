@@ -65,6 +65,10 @@ else
     echo "# promtool is not installed (package prometheus): the alerts are not tried"
 fi
 
+# A small Debian has no /bin/kill: what units run is the program, or a shell's own.
+is "units run the program, or a shell" "$(sed -nE 's|^Exec[A-Za-z]+=[-+!@:]*([^ ]*).*|\1|p' "$ETC"/*.service |
+    sort -u | tr '\n' ' ')" "/bin/sh /usr/local/bin/prescient "
+
 if ! command -v systemd-analyze >/dev/null; then
     echo "# no systemd-analyze here (package systemd): the units are not checked"
     exit 0
