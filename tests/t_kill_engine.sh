@@ -12,7 +12,8 @@ SEED=${SEED:-$((($(now_ms) ^ $$) & 32767))}
 echo "# SEED=$SEED"
 
 # a_full_slot CHECKS PAUSE_US HOLD_AFTER: each takes so long, and a worker comes no further than so
-# many while the file `held` is there: however late it is killed or stopped, there is more to do.
+# many while the file `held` is there, or all of them no further than hold_at() says: however late
+# one is killed or stopped, there is more to do.
 a_full_slot() {
     RANDOM=$SEED                        # each shell has its own
     LEASE_S=2 TRUST_MS=1000
@@ -27,6 +28,10 @@ a_full_slot() {
     CHECKS=$1
     fill "$CHECKS" $SLOT journal
 }
+
+# hold_at CHECKS: so many may be run from now on, whichever workers do that. A line of the journal has
+# some 60 bytes.
+hold_at() { echo $(($(stat -c %s journal) + $1 * 60)) >held; }
 
 # The whole lines of the journal: a kill may cut one off in the middle, at the end of a page of the
 # file.
@@ -60,6 +65,7 @@ killed_engine() {
     local kills=$1 most_ms=$2 n=0 pid killed=0 had_workers=0
     while [ $killed -lt "$kills" ] && [ $n -lt $((kills * 2)) ] && ! nothing_pending; do
         n=$((n + 1))
+        hold_at $((CHECKS / kills / 2))
         start "engine$n" "$P" --quiet run --slot $SLOT
         pid=$(pid_of "engine$n")
         [ $((n % 2)) = 0 ] || wait_until 5 has_workers_or_is_over "engine$n"
@@ -105,10 +111,10 @@ leases_are_over() {
 
 kill_engines() {
     if [ "$STORE_NAME" = postgresql ]; then
-        a_full_slot 10000 2000 $((10000 / 20 / $(nproc)))
+        a_full_slot 10000 2000 0
         killed_engine 20 400
     else
-        a_full_slot 3000 2000 $((3000 / 4 / $(nproc)))
+        a_full_slot 3000 2000 0
         killed_engine 4 400
     fi
 }

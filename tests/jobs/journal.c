@@ -3,7 +3,10 @@
  * done, and emits an event when told to. */
 #include <fcntl.h>
 #include <prescient/job.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +16,7 @@ struct journal {
     long pause_us;                  /* setting: how long a check takes */
     const char *hold;               /* setting: a file; while it is there, no check ends. NULL: none */
     long hold_after;                /* setting: checks of this worker that `hold` leaves alone */
+    /* A number in that file: it holds while the journal, whoever writes to it, has so many bytes. */
     long runs;                      /* of this worker */
     int fd;
 };
@@ -43,11 +47,25 @@ static void journal_close(void *state)
     free(j);
 }
 
+static bool is_held(const struct journal *j)
+{
+    FILE *file = j->hold ? fopen(j->hold, "re") : NULL;
+    long long bytes = 0;
+    struct stat journal;
+    if (!file)
+        return false;
+    bool has_number = fscanf(file, "%lld", &bytes) == 1;
+    fclose(file);
+    if (has_number)
+        return fstat(j->fd, &journal) == 0 && journal.st_size >= bytes;
+    return j->runs > j->hold_after;
+}
+
 /* A minute at most: the test that holds it may be gone. */
-static void wait_while_held(const char *hold)
+static void wait_while_held(const struct journal *j)
 {
     const struct timespec nap = { 0, 10000000 };
-    for (int i = 0; hold && i < 6000 && access(hold, F_OK) == 0; i++)
+    for (int i = 0; i < 6000 && is_held(j); i++)
         nanosleep(&nap, NULL);
 }
 
@@ -67,8 +85,8 @@ static void journal_exec(void *state, const struct prescient_check *check, struc
     }
     if (j->pause_us)
         nanosleep(&pause, NULL);
-    if (j->runs++ >= j->hold_after)
-        wait_while_held(j->hold);
+    j->runs++;
+    wait_while_held(j);
     if (j->event)
         j->host->emit(j->host, answer, j->event, NULL);
     prescient_done(answer);
