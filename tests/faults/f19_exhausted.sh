@@ -57,9 +57,10 @@ locks() {
     CHECKS=600 busy_engines locks
     # A settle may be refused while there is still room for the locks of a renewal, which brings
     # back the trust in a lease; and the renewals of one connection may be refused before those of
-    # the other.
-    SETTLE='cannot settle a page: out of shared memory' refused "all locks are taken" all_locks \
-        hog_is_gone 'cannot renew leases.*out of shared memory'
+    # the other. An engine that is through with all that it had leased renews nothing, and asks for
+    # more.
+    RENEWAL='cannot renew leases.*out of shared memory' SETTLE='cannot settle a page: out of shared memory' \
+        refused "all locks are taken" all_locks hog_is_gone 'out of shared memory'
     EPSILON_MS=20000 verdict F19
 }
 

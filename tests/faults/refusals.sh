@@ -10,8 +10,9 @@
 #   refused WHAT BEGIN END WORDS    a whole case: e0 and e1 are in the middle of their work, BEGIN
 #                                   is called, both must say WORDS, HOLD_S pass, END is called; they
 #                                   must start nothing from then on (or from the end of the trust
-#                                   window on, with LENIENT=1; or from the last line that matches
-#                                   SETTLE on, as a renewal may go well for as long as that comes),
+#                                   window on, with LENIENT=1; or from the first line that matches
+#                                   RENEWAL, and the last one that matches SETTLE on, as a renewal
+#                                   may go well for as long as that comes),
 #                                   try again at growing pauses, and go on afterwards, without a
 #                                   restart, with what is left and with new work
 
@@ -23,11 +24,12 @@ told() { tail -n "+${WORDS_FROM[$1]:-1}" "$CASE/$1.err" | grep -E "$2"; }
 has_logged() { [ -n "$(told "$1" "$2")" ]; }
 us_of() { date -d "${1%% *}" +%s%6N; }
 logged_us() { us_of "$(told "$1" "$2" | head -1)"; }
-# refused_from_us NAME WORDS: when the first line with WORDS was written, or the last one with
-# SETTLE if that is later
+# refused_from_us NAME WORDS: when the first line with WORDS was written (with RENEWAL, if there is
+# one), or the last one with SETTLE if that is later
 refused_from_us() {
-    local first last=0
-    first=$(logged_us "$1" "$2")
+    local first last=0 words=$2
+    [ -z "${RENEWAL:-}" ] || ! has_logged "$1" "$RENEWAL" || words=$RENEWAL
+    first=$(logged_us "$1" "$words")
     [ -z "${SETTLE:-}" ] || ! has_logged "$1" "$SETTLE" || last=$(us_of "$(told "$1" "$SETTLE" | tail -1)")
     echo $((first > last ? first : last))
 }
@@ -75,7 +77,7 @@ refused() {
         from=$((from + JUST_CLAIMED_US + (${LENIENT:-0} ? TRUST_MS * 1000 : 0)))
         is "$CASE_NAME: $what: $name starts nothing from then on" "$(starts "$name" "$from" "$ended")" 0
         at_most "$CASE_NAME: $what: $name tries again at growing pauses" \
-            "$(told "$name" "$words" | wc -l)" $((2 * tries))
+            "$(told "$name" "${RENEWAL:-$words}" | wc -l)" $((2 * tries))
     done
     write_checks after --checks 100 --mix slow
     written after
