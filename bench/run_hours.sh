@@ -56,7 +56,8 @@ each() { echo $((runs / (minutes * 200 * $1) > 0 ? runs / (minutes * 200 * $1) :
 pg_notes() {
     cat >"$tmp/notes.sql" <<'SQL'
 \i :statement
-SELECT format('EXECUTE note_runs(%L, %s, clock_timestamp(), %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L)',
+SELECT format('EXECUTE note_runs(%L, %s, clock_timestamp(), %L, %L, %L, %L, %L, %L, %L, %L, %L, %L, %L,'
+              '''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'', ''{}'')',
               md5(CASE WHEN :is_cron THEN m.minute || ' ' || e.engine ELSE e.engine::text END)::uuid,
               m.minute + 1, array_agg(to_timestamp(:from + m.minute / 60 * 3600)),
               array_agg('job' || j.job), array_agg('entity' || t.entity), array_agg(''::text),

@@ -68,13 +68,17 @@ stop_writing() { kill -STOP $(backends_of "$1"); }
 go_on_writing() { kill -CONT $(backends_of "$1"); }
 
 # asks_first NAME CASE: the client asks, and waits; its lines go to CASE.STORE. `released` is called
-# when it has asked.
+# when it has asked. The server's processes stand still for as short as can be: after some seconds
+# nobody is let in, as they do not say which tokens there are.
 asks_first() {
     local s=$STORE_NAME go
-    stop_writing "$1"
     mkfifo "go.$2"
     stream "$2" "$SOCK" <"go.$2" >"$2.$s" &
     exec {go}>"go.$2"
+    wait_until 20 grep -q ready "$2.$s"
+    ok "$s: $2: the list of tokens is fresh" answers 200 /v1/session
+    stop_writing "$1"
+    echo >&"$go"
     wait_until 20 grep -q asked "$2.$s"
     released "$1"
     go_on_writing "$1"
@@ -89,7 +93,7 @@ ends_in_order() {
     released() { kill -TERM "$(pid_of "$1")"; wait_until 20 grep -q 'SIGTERM: answering' "$1.err"; }
     asks_first end.$s told_to_end
     is "$s: told to end, it answers what it has read, and says what is missing" \
-        "$(cat told_to_end.$s)" "$(printf '%s\n' asked '200 new: 2 503 at the end: 1 cut off' '200 new: 2 ' \
+        "$(cat told_to_end.$s)" "$(printf '%s\n' ready asked '200 new: 2 503 at the end: 1 cut off' '200 new: 2 ' \
             '503 503 at the end: 1 ')"
     join_within 30 end.$s
     is "$s: then it ends" "$CODE" 0
@@ -101,7 +105,7 @@ takes_turns() {
     released() { :; }
     asks_first turns.$s turns
     is "$s: five streams, and a single check" "$(cat turns.$s)" \
-        "$(printf '%s\n' asked 201; printf '200 new: 100 \n%.0s' {1..5})"
+        "$(printf '%s\n' ready asked 201; printf '200 new: 100 \n%.0s' {1..5})"
     at_most "$s: streams that come before it" "$(q "SELECT count(DISTINCT tenant) FROM {future_job} WHERE id <
         (SELECT id FROM {future_job} WHERE tenant = 'single')")" 1
     ends turns.$s

@@ -246,9 +246,15 @@ def wait_until_read(*sockets):
         time.sleep(0.01)
 
 
+def begin_when_told():
+    print("ready", flush=True)
+    sys.stdin.readline()
+
+
 def case_told_to_end(address):
     """Waits for lines on its input: the server is told to end meanwhile, and has to answer one part of
     one body, all of another one, and nothing of a third."""
+    begin_when_told()
     part, whole, nothing = Stream(address), Stream(address), Stream(address)
     part.s.sendall(CHUNKED + chunk(line(1) + line(2) + b'{"job'))
     nothing.s.sendall(CHUNKED + chunk(b'{"job'))
@@ -263,6 +269,7 @@ def case_told_to_end(address):
 def case_turns(address):
     """Five streams wait, and one single check behind them: told to go on by a line on its input. The
     tenants say whose checks are whose."""
+    begin_when_told()
     streams = []
     for i in range(5):
         streams.append(Stream(address))
