@@ -251,6 +251,80 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
     CU_ASSERT(pages >= 4);
 }
 
+/* ---- what fails at the commit, behind the results of all statements ---- */
+
+static void refuse_late(const char *table, const char *state)
+{
+    PQclear(pgfx_ask(pgfx.app,
+                     "CREATE OR REPLACE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql "
+                     "AS $$BEGIN RAISE 'not today' USING ERRCODE = '%s'; END$$",
+                     state));
+    SQL_IS("",
+           "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON prescient.%s DEFERRABLE INITIALLY DEFERRED "
+           "FOR EACH ROW EXECUTE FUNCTION public.refuse()",
+           table);
+}
+
+static void allow_again(const char *table)
+{
+    PQclear(pgfx_ask(pgfx.app, "DROP TRIGGER late ON prescient.%s; DROP FUNCTION public.refuse()", table));
+}
+
+static void a_settle_whose_commit_fails_has_settled_nothing(void)
+{
+    WITH_SERVER();
+    struct pgfx_run run;
+    pgfx_run_init(&run, 2);
+    refuse_late("future_job_history", "22023");
+    struct store_settle settle = pgfx_run_settle(&run);
+    RC_IS(ERR_DATA, settle.call.rc);
+    CU_ASSERT_STRING_EQUAL(settle.call.err.text, "not today");
+    allow_again("future_job_history");
+    refuse_late("future_job_history", "40001");
+    settle = pgfx_run_settle(&run);
+    RC_IS(ERR_LOST, settle.call.rc);
+    CU_ASSERT_EQUAL(settle.call.err.reason, ERR_REASON_COLLIDED);
+    allow_again("future_job_history");
+    SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
+    SQL_IS("0", "SELECT count(*) FROM prescient.future_job_history");
+    settle = pgfx_run_settle(&run);
+    RC_IS(0, settle.call.rc);
+    CU_ASSERT_EQUAL(settle.touched, 2);
+    SQL_IS("2", "SELECT count(*) FROM prescient.future_job_history");
+    check_rows_free(&run.page);
+}
+
+static void a_lease_whose_commit_fails_is_not_taken(void)
+{
+    WITH_SERVER();
+    pgfx_put_checks(1);
+    refuse_late("slot_lease", "P0001");
+    struct store_open_slot o = pgfx_open_slot(pgfx_owner);
+    RC_IS(ERR_LOST, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(pgfx.err.reason, ERR_REASON_REFUSED);
+    allow_again("slot_lease");
+    o = pgfx_open_slot(pgfx_owner);
+    RC_IS(0, pgfx_call(&o.call));
+    CU_ASSERT_EQUAL(o.ntaken, 1);
+}
+
+static void a_check_whose_commit_fails_is_not_new(void)
+{
+    WITH_SERVER();
+    const char *const params[] = { "e", "1", "look", "1772371800", NULL, NULL, NULL, NULL, NULL, NULL };
+    struct arena *a = arena_new(4096);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+    refuse_late("future_job", "P0001");
+    struct store_report r = pgfx_report(a, "enqueue", 10, params);
+    RC_IS(ERR_LOST, r.call.rc);
+    CU_ASSERT_STRING_EQUAL(pgfx.err.text, "not today");
+    allow_again("future_job");
+    r = pgfx_report(a, "enqueue", 10, params);
+    RC_IS(0, r.call.rc);
+    SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
+    arena_free(a);
+}
+
 static const struct test tests[] = {
     TEST(pages_of_several_priorities_are_settled_in_a_slot_of_either_kind),
     TEST(a_check_asked_for_again_while_it_ran_starts_anew),
@@ -260,6 +334,9 @@ static const struct test tests[] = {
     TEST(an_effect_that_is_refused_takes_its_page_back),
     TEST(a_split_slot_is_settled_bucket_by_bucket),
     TEST(heavy_payloads_make_small_pages_and_none_is_lost),
+    TEST(a_settle_whose_commit_fails_has_settled_nothing),
+    TEST(a_lease_whose_commit_fails_is_not_taken),
+    TEST(a_check_whose_commit_fails_is_not_new),
     { NULL, NULL },
 };
 

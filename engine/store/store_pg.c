@@ -21,6 +21,8 @@ static void clear_queue(struct pg_store *pg)
 {
     for (int i = 0; i < pg->nqueue; i++)
         PQclear(pg->queue[i].result);
+    PQclear(pg->end_failure);
+    pg->end_failure = NULL;
     memset(pg->queue, 0, sizeof pg->queue);
     pg->nqueue = pg->answered = 0;
     pg->synced = false;
@@ -160,18 +162,23 @@ static bool is_session_good(const struct err *err)
            err->reason == ERR_REASON_DAMAGED || strncmp(err->sqlstate, "40", 2) == 0;
 }
 
-/* The first failure among the results; also records which statements were prepared. */
+static int failed(struct pg_store *pg, const PGresult *r)
+{
+    return pg->call->err.code = failure_of(pg, pg_fail(pg, &pg->call->err, r, pg->conn));
+}
+
+/* The first failure among the results, or that of the commit; also records which statements were
+ * prepared. */
 static int first_failure(struct pg_store *pg)
 {
     for (int i = 0; i < pg->nqueue; i++) {
         ExecStatusType status = PQresultStatus(pg->queue[i].result);
         if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
-            return pg->call->err.code = failure_of(
-                       pg, pg_fail(pg, &pg->call->err, pg->queue[i].result, pg->conn));
+            return failed(pg, pg->queue[i].result);
         if (pg->queue[i].prepares)
             pg->prepared[pg->queue[i].statement] = true;
     }
-    return 0;
+    return pg->end_failure ? failed(pg, pg->end_failure) : 0;
 }
 
 /* The first message of a connection tells whether there is a pooler. */
@@ -328,6 +335,16 @@ static void end_round(struct pg_store *pg)
     }
 }
 
+/* A result beyond those of the statements: why there was no commit, such as a deferred
+ * constraint. */
+static void take_end(struct pg_store *pg, PGresult *r)
+{
+    if (PQresultStatus(r) == PGRES_FATAL_ERROR && !pg->end_failure)
+        pg->end_failure = r;
+    else
+        PQclear(r);
+}
+
 /* Takes available results without waiting, up to the Sync. One NULL ends the results of a
  * statement; a second one means that there are no more results yet. */
 static void take_results(struct pg_store *pg)
@@ -344,7 +361,7 @@ static void take_results(struct pg_store *pg)
         } else if (is_open && !has_result) {
             pg->queue[pg->answered].result = r;
         } else {
-            PQclear(r);
+            take_end(pg, r);
         }
     }
 }
@@ -353,11 +370,14 @@ static void take_results(struct pg_store *pg)
  * libpq's. */
 static int broken(struct pg_store *pg)
 {
-    for (int i = 0; i < pg->nqueue; i++)
-        if (PQresultStatus(pg->queue[i].result) == PGRES_FATAL_ERROR) {
-            pg_fail(pg, &pg->call->err, pg->queue[i].result, pg->conn);
-            return pg->call->err.code = ERR_LOST;
-        }
+    const PGresult *said = pg->end_failure;
+    for (int i = pg->nqueue - 1; i >= 0; i--)
+        if (PQresultStatus(pg->queue[i].result) == PGRES_FATAL_ERROR)
+            said = pg->queue[i].result;
+    if (said) {
+        pg_fail(pg, &pg->call->err, said, pg->conn);
+        return pg->call->err.code = ERR_LOST;
+    }
     return pg_lost(&pg->call->err, pg->conn, "the connection to the database was lost");
 }
 

@@ -99,6 +99,7 @@ struct pg_store {
     struct arena *arena;                    /* of the call */
     struct { int statement; bool prepares; PGresult *result; } queue[PG_QUEUE_MAX];
     int nqueue, answered;
+    PGresult *end_failure;  /* the commit's, behind the results of all statements; NULL: none */
     bool synced, unflushed;
     /* places of the locked rows on the page that this call has read; NULL: none */
     const char **lock_places;
