@@ -30,17 +30,22 @@ static int teardown(void)
     return 0;
 }
 
-/* What a text is at NOW, as RFC 3339. */
-static void is_in(const struct zone *zone, const char *text, const char *expected)
+static void reads_as(const struct when *when, const char *text, const char *expected)
 {
     char found[MOMENT_TEXT] = "refused";
     int64_t at;
     struct err err = { 0 };
-    if (when_parse(text, &(struct when){ NOW, zone, false }, &at, &err) == 0)
+    if (when_parse(text, when, &at, &err) == 0)
         moment_format(at, found);
     if (strcmp(found, expected) != 0)
         printf("\"%s\" is %s, expected %s; %s\n", text, found, expected, err.text);
     CU_ASSERT_STRING_EQUAL(found, expected);
+}
+
+/* What a text is at NOW, as RFC 3339. */
+static void is_in(const struct zone *zone, const char *text, const char *expected)
+{
+    reads_as(&(struct when){ NOW, zone, false }, text, expected);
 }
 
 static void is(const char *text, const char *expected)
@@ -141,6 +146,34 @@ static void which_day_it_is_is_asked_in_the_zone(void)
     is("today 09:00 Pacific/Kiritimati", "2026-03-01T19:00:00Z");
     is("tomorrow Pacific/Kiritimati", "2026-03-02T10:00:00Z");
     is("next monday Pacific/Kiritimati", "2026-03-08T10:00:00Z");
+}
+
+static void is_at(const char *now, const struct zone *zone, const char *text, const char *expected)
+{
+    struct when when = { .zone = zone };
+    CU_ASSERT_EQUAL_FATAL(moment_parse(now, 0, &when.now, NULL), 0);
+    reads_as(&when, text, expected);
+}
+
+/* Near midnight the day at the offset is not that of UTC, or of the zone of the caller. */
+static void which_day_it_is_is_asked_in_the_offset(void)
+{
+    static const char late[] = "2026-03-01T23:30:00Z";       /* a Sunday */
+    is_at(late, NULL, "tomorrow 09:00+09:00", "2026-03-03T00:00:00Z");
+    is_at(late, NULL, "tomorrow 09:00 +09:00", "2026-03-03T00:00:00Z");
+    is_at(late, NULL, "tomorrow 9:00 +0900", "2026-03-03T00:00:00Z");
+    is_at(late, NULL, "tomorrow +09", "2026-03-02T15:00:00Z");
+    is_at(late, NULL, "tomorrow 09:00 Asia/Tokyo", "2026-03-03T00:00:00Z");
+    is_at(late, NULL, "next monday 09:00+02:00", "2026-03-09T07:00:00Z");
+    is_at(late, NULL, "yesterday 09:00+00:29", "2026-02-28T08:31:00Z");
+    is_at(late, NULL, "yesterday 09:00+00:30", "2026-03-01T08:30:00Z");
+    is_at("2026-03-01T00:30:00Z", NULL, "today 22:00-05:00", "2026-03-01T03:00:00Z");
+    is_at(late, berlin, "today 23:50Z", "2026-03-01T23:50:00Z");
+    is_at(late, berlin, "today 23:50z", "2026-03-01T23:50:00Z");
+    is_at(late, berlin, "today 23:50", "2026-03-02T22:50:00Z");
+    is_at(late, berlin, "tomorrow 09:00-05:00", "2026-03-02T14:00:00Z");
+    is_at(late, NULL, "2026-12-01 09:00+09:00", "2026-12-01T00:00:00Z");
+    refused("tomorrow 09:00+99:00", "there is no such zone");
 }
 
 static void the_zone_of_the_caller_is_for_times_that_name_none(void)
@@ -356,6 +389,7 @@ static const struct test tests[] = {
     TEST(weekdays_lie_next_to_today),
     TEST(a_zone_may_be_named),
     TEST(which_day_it_is_is_asked_in_the_zone),
+    TEST(which_day_it_is_is_asked_in_the_offset),
     TEST(the_zone_of_the_caller_is_for_times_that_name_none),
     TEST(a_time_that_clocks_skip_is_the_first_moment_after_the_gap),
     TEST(of_a_time_that_comes_twice_the_first_is_meant),

@@ -207,13 +207,35 @@ static int64_t local_of(const struct zone *z, int64_t at)
     return z ? saturate_add(at, zone_span(z, at).offset_s) : at;
 }
 
+/* How far an offset behind the time of the day is ahead of UTC; false: there is none. What is no
+ * offset counts as 0 here, and is refused where all of the time is read. */
+static bool has_offset(const struct day_time *t, int64_t *seconds)
+{
+    const int64_t midnight = 86400;         /* of 1970-01-02 in UTC */
+    char text[WORD_SIZE + 20];
+    const char *offset = strpbrk(t->clock, "+-Zz");
+    int64_t at = midnight;
+    if (!offset)
+        return false;
+    snprintf(text, sizeof text, "1970-01-02T00:00%s", offset);
+    *seconds = moment_read(text, 0, &at) ? 0 : midnight - at;
+    return true;
+}
+
+/* Which day it is now where the time is to be: by its offset, else in its zone. */
+static int64_t today_for(const struct day_time *t, const struct zone *z, int64_t now)
+{
+    int64_t ahead;
+    return calendar_day_of(has_offset(t, &ahead) ? saturate_add(now, ahead) : local_of(z, now));
+}
+
 static const char *read_day_time(const struct words *w, const struct day_time *t, const struct zone *z,
                                  int64_t now, int64_t *out)
 {
     char text[16 + WORD_SIZE + 2], date[16];
     int64_t day = 0, local;
     memcpy(date, t->date, sizeof date);
-    take_day(w, calendar_day_of(local_of(z, now)), &day);
+    take_day(w, today_for(t, z, now), &day);
     if (!*date)
         put_date(day, date, sizeof date);
     snprintf(text, sizeof text, "%sT%sZ", date, t->clock);

@@ -18,9 +18,9 @@ struct when {
 /* What moment_parse takes; "3h", "in 3h", "3h ago"; a day ("today", "tomorrow", "yesterday", "next
  * monday", "last mon", "2026-12-01") with or without a time of the day ("09:00", "9:00"), and with
  * or without a zone ("Z", "+02:00", "Europe/Berlin"). A day alone begins at its midnight. Which day
- * it is now is asked in that zone; "next monday" is after today and "last monday" before it. Of
- * times that clocks show twice the first is meant; one that they skip is the first moment after the
- * gap.
+ * it is now is asked in that zone, or by that offset; "next monday" is after today and "last
+ * monday" before it. Of times that clocks show twice the first is meant; one that they skip is the
+ * first moment after the gap.
  * Durations are time that passes: "1d" is 24 hours. Capitals do not matter, except in a zone.
  * Returns 0, or ERR_INPUT with what was found, expected and probably meant; 1970 to 9999. */
 int when_parse(const char *text, const struct when *when, int64_t *out, struct err *err);
