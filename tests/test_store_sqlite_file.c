@@ -201,6 +201,98 @@ static int64_t wall_us(void *ctx)
     return clock_wall_us(&clock_system);
 }
 
+/* The file is replaced by one of ours, with a rollback journal, to which an application is writing:
+ * `writer` is in a large transaction, which is partly in the file already. */
+static sqlite3 *writer;
+
+static void replace_by_one_that_is_written_to(void)
+{
+    char other[500];
+    snprintf(other, sizeof other, "%s.other", litefx.path);
+    CU_ASSERT_FATAL(litefx_new_file(other));
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(other, &writer), SQLITE_OK);
+    CU_ASSERT_STRING_EQUAL("delete", litefx_ask(writer, "PRAGMA journal_mode = DELETE"));
+    sqlite3_close(writer);
+    CU_ASSERT_EQUAL_FATAL(rename(other, litefx.path), 0);
+    CU_ASSERT_EQUAL_FATAL(sqlite3_open(litefx.path, &writer), SQLITE_OK);
+    CU_ASSERT_STRING_EQUAL("", litefx_ask(writer, "PRAGMA cache_size = 1"));
+    CU_ASSERT_STRING_EQUAL("", litefx_ask(writer, "BEGIN IMMEDIATE"));
+    CU_ASSERT_STRING_EQUAL("", litefx_ask(writer, "UPDATE prescient_setting SET value = value"));
+    CU_ASSERT_STRING_EQUAL("", litefx_ask(writer, "CREATE TABLE large AS SELECT zeroblob(1000000) AS x"));
+}
+
+/* The first byte of a journal that is in use; -1: there is none, 0: it was ended. */
+static int journal_begins_with(void)
+{
+    char journal[500];
+    snprintf(journal, sizeof journal, "%s-journal", litefx.path);
+    FILE *f = fopen(journal, "rb");
+    int first = f ? fgetc(f) : EOF;
+    if (f)
+        fclose(f);
+    return first;
+}
+
+static void begin_with_a_rollback_journal(void)
+{
+    litefx_begin();
+    store_free(litefx.st);
+    SQL_IS("delete", "PRAGMA journal_mode = DELETE");
+    litefx.st = litefx_connect(litefx.url, (struct store_options){ 0 });
+    RC_IS(0, litefx_hello(litefx.st));
+}
+
+/* A journal has no name but its file's: what an old handle removed was the only copy of what the
+ * writer had overwritten, and after a kill of that one the file was damaged. */
+static void who_closes_a_replaced_file_leaves_the_journal_of_the_new_one(void)
+{
+    begin_with_a_rollback_journal();
+    RC_IS(3, litefx_load(litefx.st, 0, 3));
+    replace_by_one_that_is_written_to();
+    CU_ASSERT_EQUAL(journal_begins_with(), 0xd9);
+    store_free(litefx.st);
+    litefx.st = NULL;
+    CU_ASSERT_EQUAL(journal_begins_with(), 0xd9);
+    CU_ASSERT_STRING_EQUAL("", litefx_ask(writer, "ROLLBACK"));
+    sqlite3_close(writer);
+}
+
+/* A clock at whose last call the file is replaced. */
+static int64_t replaces_us(void *ctx)
+{
+    int *left = ctx;
+    if (--*left == 0)
+        replace_by_one_that_is_written_to();
+    return 1000000;
+}
+
+/* Each of its statements would find the journal, take it for that of a crash, and end it. */
+static void a_file_that_is_replaced_between_two_statements_leaves_the_journal_of_the_new_one(void)
+{
+    int replaced = 0;
+    for (int nth = 1; nth <= 12; nth++) {
+        begin_with_a_rollback_journal();
+        int left = 1000;
+        const struct clock replaces = { replaces_us, replaces_us, wall_us, &left };
+        struct store *s = litefx_connect(litefx.url, (struct store_options){ .clock = &replaces });
+        RC_IS(0, litefx_hello(s));
+        CLEANUP(arena_freep) struct arena *a = arena_new(1024);
+        struct store_report r = STORE_REPORT_INIT;
+        r.name = "doctor";
+        r.arena = a;
+        left = nth;
+        store_do(s, &r.call);
+        if (left <= 0) {
+            CU_ASSERT_EQUAL(journal_begins_with(), 0xd9);
+            sqlite3_close(writer);
+            replaced++;
+        }
+        left = 1000;
+        store_free(s);
+    }
+    CU_ASSERT(replaced > 3);
+}
+
 /* Also on a connection that was made before. */
 static void what_a_migration_would_do_is_asked_when_others_have_written(void)
 {
@@ -393,6 +485,8 @@ static const struct test tests[] = {
     TEST(a_missing_file_is_not_made_by_looking),
     TEST(a_file_that_is_removed_stops_the_engine),
     TEST(a_file_that_is_replaced_stops_one_call_and_is_then_read_anew),
+    TEST(who_closes_a_replaced_file_leaves_the_journal_of_the_new_one),
+    TEST(a_file_that_is_replaced_between_two_statements_leaves_the_journal_of_the_new_one),
     TEST(no_file_is_left_beside_the_database),
     TEST(a_file_that_may_only_be_read_runs_nothing),
     TEST(a_folder_that_may_not_be_written_is_a_right_that_is_missing),

@@ -138,9 +138,18 @@ void sqlite_heed_deadlines(struct sqlite_store *db)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
+/* Outside a transaction each statement is one. */
+static int check_beginning(struct sqlite_store *db, struct err *err)
+{
+    return sqlite3_get_autocommit(db->db) ? sqlite_check_file(db, err) : 0;
+}
+
 int sqlite_prepare(struct sqlite_store *db, const char *sql, sqlite3_stmt **out, struct err *err)
 {
-    int rc = sqlite3_prepare_v2(db->db, sql, -1, out, NULL);
+    int rc = check_beginning(db, err);
+    if (rc < 0)
+        return rc;
+    rc = sqlite3_prepare_v2(db->db, sql, -1, out, NULL);
     return rc == SQLITE_OK ? 0 : sqlite_fail(db, rc, err);
 }
 
@@ -194,7 +203,9 @@ static int ready_statement(struct sqlite_store *db, enum sqlite_statement which,
                            sqlite3_stmt **out, struct err *err)
 {
     const struct sql_statement *statement = &sqlite_statements[which];
-    int rc = kept_statement(db, which, out, err);
+    int rc = check_beginning(db, err);
+    if (rc == 0)
+        rc = kept_statement(db, which, out, err);
     if (rc < 0)
         return rc;
     for (int i = 0; i < statement->nin; i++) {

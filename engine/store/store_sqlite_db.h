@@ -45,6 +45,10 @@ struct sqlite_store {
  * the same file: ERR_LOST when it was replaced or removed. ERR_SCHEMA when there is no file or no
  * schema. */
 int sqlite_connect(struct sqlite_store *db, struct err *err);
+/* ERR_LOST where the path does not lead to the file that is open. Each transaction begins with it:
+ * SQLite finds a journal by its name, takes that of the new file for one that a crash has left, and
+ * rolls it back, in the old file, and removes it. */
+int sqlite_check_file(struct sqlite_store *db, struct err *err);
 /* Opens the file, creates it if it is missing, and checks nothing. For migrations. */
 int sqlite_create(struct sqlite_store *db, struct err *err);
 void sqlite_disconnect(struct sqlite_store *db);

@@ -151,18 +151,22 @@ int sqlite_create(struct sqlite_store *db, struct err *err)
     return open_file(db, true, err);
 }
 
-static int check_file(struct sqlite_store *db, struct err *err)
+static bool has_moved(struct sqlite_store *db)
 {
     int moved = 0;
-    if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved) {
-        db->distrusted = true;
-        err_set(err, ERR_LOST,
-                "%s was replaced or removed while it was in use: nothing was written to what had been opened",
-                db->path);
-        err->reason = ERR_REASON_REFUSED;
-        return err->code;
-    }
-    return 0;
+    return sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+int sqlite_check_file(struct sqlite_store *db, struct err *err)
+{
+    if (!has_moved(db))
+        return 0;
+    db->distrusted = true;
+    err_set(err, ERR_LOST,
+            "%s was replaced or removed while it was in use: nothing was written to what had been opened",
+            db->path);
+    err->reason = ERR_REASON_REFUSED;
+    return err->code;
 }
 
 int sqlite_connect(struct sqlite_store *db, struct err *err)
@@ -170,7 +174,7 @@ int sqlite_connect(struct sqlite_store *db, struct err *err)
     if (db->group_lost)
         return sqlite_keep(db, err);
     if (db->db)
-        return check_file(db, err);
+        return sqlite_check_file(db, err);
     int rc = open_file(db, false, err);
     if (rc < 0)
         return rc;
@@ -199,13 +203,15 @@ void sqlite_disconnect(struct sqlite_store *db)
 {
     if (!db->db)
         return;
+    db->distrusted = db->distrusted || has_moved(db);
     keep_or_lose_group(db);
     for (int i = 0; i < SQLITE_STATEMENTS; i++) {
         sqlite3_finalize(db->statements[i]);
         db->statements[i] = NULL;
     }
     /* Removes the persistent journal, unless another connection is writing or the handle cannot be
-     * trusted. It waits for nobody; what comes after it waits as ever. */
+     * trusted: where the file was replaced, the name is that of another one's journal. It waits for
+     * nobody; what comes after it waits as ever. */
     int64_t lock_until_us = db->lock_until_us;
     int rc;
     db->lock_until_us = 0;

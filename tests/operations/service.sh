@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# service.sh FOLDER PRESCIENT start|stop|restart|enable --now UNIT|daemon-reload - what `systemctl`
-# does with the service of an engine, for tests/operations_lib.sh: a process; its pid is in FOLDER.
+# service.sh FOLDER PRESCIENT start|restart|enable --now UNIT|stop UNIT...|daemon-reload - what
+# `systemctl` does with the service of an engine, for tests/operations_lib.sh: a process; its pid is
+# in FOLDER. A unit that was never started is stopped.
 folder=$1 prescient=$2; shift 2
 verb=$1 unit=${*: -1}
 pid=$folder/$unit.pid
@@ -21,7 +22,7 @@ starts() {
     echo $! >"$pid"
 }
 case $verb in
-stop) stops ;;
+stop) shift; for unit; do pid=$folder/$unit.pid; stops || exit; done ;;
 start | enable) starts ;;
 restart) stops && starts ;;
 daemon-reload) ;;
