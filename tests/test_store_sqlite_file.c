@@ -293,6 +293,28 @@ static void a_file_that_is_replaced_between_two_statements_leaves_the_journal_of
     CU_ASSERT(replaced > 3);
 }
 
+/* The name of what was opened still leads to it. */
+static void a_link_that_leads_to_another_file_is_noticed(void)
+{
+    char other[500], link[500], url[520];
+    litefx_begin();
+    RC_IS(3, litefx_load(litefx.st, 0, 3));
+    snprintf(other, sizeof other, "%s.other", litefx.path);
+    snprintf(link, sizeof link, "%s.none", litefx.path);
+    snprintf(url, sizeof url, "sqlite:%s", link);
+    CU_ASSERT_FATAL(litefx_new_file(other));
+    CU_ASSERT_EQUAL_FATAL(symlink(litefx.path, link), 0);
+    struct store *s = litefx_connect(url, (struct store_options){ 0 });
+    RC_IS(1, litefx_load(s, 3, 1));
+    CU_ASSERT_EQUAL_FATAL(unlink(link), 0);
+    CU_ASSERT_EQUAL_FATAL(symlink(other, link), 0);
+    RC_IS(ERR_LOST, litefx_load(s, 4, 1));
+    SAYS("replaced");
+    RC_IS(1, litefx_load(s, 4, 1));
+    store_free(s);
+    SQL_IS("0,1,2,3", "SELECT group_concat(entity_key) FROM prescient_future_job");
+}
+
 /* Also on a connection that was made before. */
 static void what_a_migration_would_do_is_asked_when_others_have_written(void)
 {
@@ -487,6 +509,7 @@ static const struct test tests[] = {
     TEST(a_file_that_is_replaced_stops_one_call_and_is_then_read_anew),
     TEST(who_closes_a_replaced_file_leaves_the_journal_of_the_new_one),
     TEST(a_file_that_is_replaced_between_two_statements_leaves_the_journal_of_the_new_one),
+    TEST(a_link_that_leads_to_another_file_is_noticed),
     TEST(no_file_is_left_beside_the_database),
     TEST(a_file_that_may_only_be_read_runs_nothing),
     TEST(a_folder_that_may_not_be_written_is_a_right_that_is_missing),

@@ -5,6 +5,7 @@
 #define PRESCIENT_STORE_SQLITE_DB_H
 
 #include <sqlite3.h>
+#include <sys/types.h>
 
 #include "migrate.h"
 #include "store_ops.h"
@@ -18,6 +19,8 @@ struct sqlite_store {
     int32_t slot_length_wanted_s;       /* the length in the settings; 0: any */
     int64_t statement_timeout_us, lock_timeout_us;
     sqlite3 *db;                        /* NULL: not connected; the next call opens it */
+    dev_t device;                       /* of the file that is open */
+    ino_t inode;
     sqlite3_stmt *statements[SQLITE_STATEMENTS];  /* those prepared so far */
     struct sqlite_answers answers;      /* of the current settle: the table prescient_answers */
     int64_t deadline_us;                /* of the current call, by the monotonic clock */

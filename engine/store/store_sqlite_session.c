@@ -122,6 +122,17 @@ static int refuse_no_file(const struct sqlite_store *db, const struct stat *st, 
                    "%s is %s: correct `store`, which names a file", db->path, what);
 }
 
+/* `before`: what the path led to when it was opened, so that what took its place meanwhile is
+ * noticed. NULL: nothing. */
+static void note_file(struct sqlite_store *db, const struct stat *before)
+{
+    struct stat st = { 0 };
+    if (!before && stat(db->path, &st) == 0)
+        before = &st;
+    db->device = before ? before->st_dev : 0;
+    db->inode = before ? before->st_ino : 0;
+}
+
 static int open_file(struct sqlite_store *db, bool create, struct err *err)
 {
     struct stat st = { 0 };
@@ -136,6 +147,7 @@ static int open_file(struct sqlite_store *db, bool create, struct err *err)
     rc = sqlite3_open_v2(db->path, &db->db,
                              SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (create ? SQLITE_OPEN_CREATE : 0),
                              NULL);
+    note_file(db, missing ? NULL : &st);
     if (rc == SQLITE_OK)
         rc = set_up(db, create && st.st_size == 0, err);
     else
@@ -151,10 +163,15 @@ int sqlite_create(struct sqlite_store *db, struct err *err)
     return open_file(db, true, err);
 }
 
+/* SQLite looks at the name that the path led to when the file was opened, and by the number of its
+ * inode alone; a symbolic link may lead elsewhere by now. */
 static bool has_moved(struct sqlite_store *db)
 {
     int moved = 0;
-    return sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+    struct stat now;
+    if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        return true;
+    return stat(db->path, &now) < 0 || now.st_dev != db->device || now.st_ino != db->inode;
 }
 
 int sqlite_check_file(struct sqlite_store *db, struct err *err)
