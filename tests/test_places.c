@@ -462,6 +462,33 @@ static void while_a_call_is_under_way_it_is_not_due_again(void)
     end();
 }
 
+/* A store may read what it is asked long after that: it connects anew before. */
+static void what_a_renewal_asks_for_stays_while_its_places_are_given_back(void)
+{
+    begin();
+    struct page *page = PAGE("a", "b", "b");
+    int n;
+    CU_ASSERT_EQUAL(take(1, 2), 2);
+    CU_ASSERT_EQUAL(take(2, 2), 1);
+    const struct store_place *held = places_begin(p, PLACES_RENEW, &n, now, now);
+    CU_ASSERT_EQUAL(n, 3);
+    for (int i = 0; i < 3; i++)
+        answer(page, i);
+    CU_ASSERT_EQUAL(give_back(), 3);
+    for (int i = 0; i < n; i++)
+        CU_ASSERT(strcmp(held[i].key, "a") == 0 || strcmp(held[i].key, "b") == 0);
+    struct page *next = PAGE("a");          /* the same one, which the answer does not end */
+    places_renewed(p, true, now);
+    CU_ASSERT_EQUAL(take(1, 1), 1);
+    CU_ASSERT_EQUAL(next->checks[0].state, CHECK_WAITING);
+    answer(next, 0);
+    CU_ASSERT_EQUAL(give_back(), 1);
+    CU_ASSERT_TRUE(places_hold_nothing(p));
+    drop(page);
+    drop(next);
+    end();
+}
+
 static void what_has_been_given_back_limits_no_trust(void)
 {
     begin();
@@ -518,6 +545,7 @@ static const struct test tests[] = {
     TEST(a_place_that_does_not_last_is_renewed_for_longer_first),
     TEST(trust_begins_with_the_sending_of_the_oldest),
     TEST(while_a_call_is_under_way_it_is_not_due_again),
+    TEST(what_a_renewal_asks_for_stays_while_its_places_are_given_back),
     TEST(what_has_been_given_back_limits_no_trust),
     TEST(no_more_places_are_held_than_there_is_room_for),
     { NULL, NULL },

@@ -45,6 +45,7 @@ struct place_key {
     int32_t most;                   /* places that the key has, as far as is known */
     int32_t lasts_s;                /* that its places have to last */
     bool is_asked;                  /* the call under way asks for it; it is in no list */
+    int nrenewed;                   /* requests of the renewal under way that have its text */
     enum key_list list;
     TAILQ_ENTRY(place_key) in_list;
     int64_t ask_us;                 /* ASKED_LATER: not before */
@@ -56,7 +57,7 @@ struct call {
     bool is_under_way;
     struct store_place request[PLACES_MOST];
     struct place *places[PLACES_MOST];          /* of a renewal or return */
-    struct place_key *keys[PLACES_MOST];        /* of a take */
+    struct place_key *keys[PLACES_MOST];        /* of a take or renewal */
     int n;
     int64_t sent_us, sent_boot_us;
 };
@@ -128,7 +129,7 @@ static void consider(struct places *p, struct place_key *key)
         put_into(p, key, KEY_TO_ASK);
     if (!key->nwaiting)
         put_into(p, key, KEY_IN_NONE);
-    if (key->nwaiting || key->nplaces)
+    if (key->nwaiting || key->nplaces || key->nrenewed)
         return;
     tdelete(key, &p->keys, by_text);
     free(key);
@@ -384,6 +385,7 @@ static void fill(struct places *p, struct call *call, enum place_state state, en
             continue;
         bool waits = place->key->nwaiting && place->key->lasts_s > place->lasts_s;
         call->places[call->n] = place;
+        call->keys[call->n] = place->key;
         call->request[call->n++] = (struct store_place){
             .key = place->key->text,
             .lasts_s = waits ? place->key->lasts_s : place->lasts_s,
@@ -408,6 +410,8 @@ struct store_place *places_begin(struct places *p, enum places_call which, int *
         fill(p, call, PLACE_HELD, PLACE_HELD);
     else
         fill(p, call, PLACE_ENDING, PLACE_RETURNING);
+    for (int i = 0; which == PLACES_RENEW && i < call->n; i++)
+        call->keys[i]->nrenewed++;
     *n = call->n;
     return call->request;
 }
@@ -465,28 +469,38 @@ void places_taken(struct places *p, bool worked, int64_t now_us)
     refresh(p);
 }
 
+static void renewed(struct places *p, const struct call *call, int i)
+{
+    struct place *place = call->places[i];
+    const struct store_place *r = &call->request[i];
+    if (place->state != PLACE_HELD || place->token != r->token)
+        return;                         /* given back meanwhile */
+    place->is_wanted = place->is_wanted || r->is_wanted;
+    if (r->is_lost) {
+        set_state(p, place, PLACE_LOST);
+        if (!place->check)
+            set_free(p, place);
+        return;
+    }
+    place->lasts_s = r->lasts_s;
+    place->sent_us = call->sent_us;
+    place->sent_boot_us = call->sent_boot_us;
+    if (!place->check)
+        use(p, place);
+}
+
+/* Places may be given back while they are renewed, and the store reads the texts of their keys when
+ * it comes to it: until now each was kept. */
 void places_renewed(struct places *p, bool worked, int64_t now_us)
 {
     struct call *call = &p->calls[PLACES_RENEW];
     (void)now_us;
     call->is_under_way = false;
-    for (int i = 0; worked && i < call->n; i++) {
-        struct place *place = call->places[i];
-        const struct store_place *r = &call->request[i];
-        if (place->state != PLACE_HELD || place->token != r->token)
-            continue;                   /* given back meanwhile */
-        place->is_wanted = place->is_wanted || r->is_wanted;
-        if (r->is_lost) {
-            set_state(p, place, PLACE_LOST);
-            if (!place->check)
-                set_free(p, place);
-            continue;
-        }
-        place->lasts_s = r->lasts_s;
-        place->sent_us = call->sent_us;
-        place->sent_boot_us = call->sent_boot_us;
-        if (!place->check)
-            use(p, place);
+    for (int i = 0; i < call->n; i++) {
+        if (worked)
+            renewed(p, call, i);
+        call->keys[i]->nrenewed--;
+        consider(p, call->keys[i]);
     }
     refresh(p);
 }
