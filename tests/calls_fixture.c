@@ -182,6 +182,11 @@ static void answer_note_running(struct store_call *call)
 {
     fake.notes += ((struct store_note_running *)call)->n == 0;
 }
+static void answer_note_runs(struct store_call *call)
+{
+    (void)call;
+    fake.runs_notes++;
+}
 static void answer_swept(struct store_call *call)
 {
     fake.full_notes += ((struct store_mark_swept *)call)->full;
@@ -194,7 +199,7 @@ static void fake_begin(struct store *st, struct store_call *call)
         [STORE_READ_PAGE] = answer_read,   [STORE_SETTLE] = answer_settle,  [STORE_LATE_SLOT] = answer_late,
         [STORE_MARK_SWEPT] = answer_swept, [STORE_FINISH] = answer_finish,
         [STORE_FINE_SLOTS] = answer_fine_slots, [STORE_NOTIFY] = answer_notify,
-        [STORE_NOTE_RUNNING] = answer_note_running,
+        [STORE_NOTE_RUNNING] = answer_note_running, [STORE_NOTE_RUNS] = answer_note_runs,
     };
     (void)st;
     if (call->within_ms > fake.most_within_ms || !call->within_ms)

@@ -41,6 +41,7 @@ struct fake {
     int waits, free_settled;        /* for the lock timeout; rows settled that nobody held */
     int64_t trust_us;               /* of the lease, as the last renewal was sent */
     int notes;                      /* of the runs that go on for long */
+    int runs_notes;                 /* of what runs were like */
     int64_t notified_us;            /* when who waits for events was told first; 0: never */
     void (*stop)(struct engine *e); /* how the engine is stopped by a plan that does so */
     int64_t now_us;

@@ -97,12 +97,38 @@ static void who_waits_for_events_is_told_by_an_engine_that_leaves(void)
     CU_ASSERT(fake.notified_us > 0 && fake.notified_us < 10 * 1000000);
 }
 
+/* The store fails for a moment, and the fine lane has been given the last word already. */
+static void stop_with_a_note(const struct plan_env *env, void *state)
+{
+    one_slot(env, state);
+    if (!env->targets->first)
+        return;
+    run_hours_missed_slot(env->run_hours);
+    CU_ASSERT_TRUE(plan_give_note(env, ERRAND_NOTE_RUNS));
+    for (int i = 0; i < ran.engine->lanes.n; i++)
+        ran.engine->lanes.all[i].retry_us = fake.now_us + 100 * 1000;
+    fake.stop(ran.engine);
+}
+
+/* Two lanes sent the same one, and the answer to the first freed the rows that the other had. */
+static void what_the_last_runs_were_like_is_noted_once(void)
+{
+    static const struct plan stops = { "stops", stop_with_a_note, nothing_to_do, goes_on };
+    for (int i = 0; i < 2; i++) {
+        bool given = false;
+        run_plan((struct fake){ .stop = i ? engine_stop : engine_stop_in_its_time }, &stops, &given);
+        CU_ASSERT_EQUAL(ran.ended_with, ERR_STOPPED);
+        CU_ASSERT_EQUAL(fake.runs_notes, 1);
+    }
+}
+
 static const struct test tests[] = {
     TEST(an_engine_that_leaves_keeps_answers_until_they_can_be_written),
     TEST(an_engine_that_leaves_waits_for_held_rows_as_one_that_goes_on),
     TEST(who_waits_for_events_is_told_of_the_last_ones),
     TEST(an_engine_that_has_stopped_has_no_runs_that_go_on),
     TEST(who_waits_for_events_is_told_by_an_engine_that_leaves),
+    TEST(what_the_last_runs_were_like_is_noted_once),
     { NULL, NULL },
 };
 

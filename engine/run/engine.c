@@ -229,9 +229,10 @@ static bool last_words_are_said(struct engine *e, int64_t now_us)
     if (word == ERRAND_NONE || now_us >= e->note_until_us)
         return true;
     drop_questions(e);
+    bool is_given = e->fine_errands.current.kind == word;   /* before; two lanes would share its rows */
     if (word == ERRAND_NOTIFY)
         notifying_tick(&e->notifying, &e->plan_env, true);
-    else if (errands_give(&e->errands, &(struct errand){ .kind = word }, now_us))
+    else if (!is_given && errands_give(&e->errands, &(struct errand){ .kind = word }, now_us))
         e->needs_tick = true;           /* a lane has to be asked */
     return false;
 }
