@@ -241,6 +241,87 @@ static void the_listeners_are_noted_each_ten_minutes(void)
     lane_env_end(&x);
 }
 
+/* ---- metrics of a store that is away ---- */
+
+static int written, away;
+
+static void note_metrics(void *ctx, const struct store_rows *rows)
+{
+    (void)ctx;
+    written += rows != NULL;
+    away += rows == NULL;
+}
+
+static void begin_measuring(void)
+{
+    begin();
+    written = away = 0;
+    CU_ASSERT_EQUAL_FATAL(measuring_init(&x.measuring, &(struct metrics_writer){ .write = note_metrics }), 0);
+}
+
+static void end_measuring(void)
+{
+    measuring_release(&x.measuring);
+    lane_env_end(&x);
+}
+
+/* Nothing that it asks comes back. */
+static void ticks_for(int seconds)
+{
+    for (int i = 0; i < seconds; i++) {
+        fixture_now_us += S;
+        tick();
+    }
+}
+
+/* Calls that fail are counted, too: what is to be written of runs came before what is to be asked,
+ * for as long as the store was away. */
+static void a_store_that_goes_away_is_told_of_in_a_minute(void)
+{
+    static const struct store_rows rows;
+    struct err err;
+    begin_measuring();
+    settles_down();
+    measuring_came(&x.measuring, fixture_now_us, &rows);
+    x.errands.current = x.fine_errands.current = (struct errand){ 0 };
+    err_set(&err, ERR_LOST, "the connection was lost");
+    run_hours_store_failed(x.run_hours, &err);
+    ticks_for(119);
+    CU_ASSERT_EQUAL(away, 0);
+    ticks_for(2);
+    CU_ASSERT_EQUAL(away, 1);
+    ticks_for(60);
+    CU_ASSERT_EQUAL(away, 2);
+    end_measuring();
+}
+
+static void a_store_that_is_away_from_the_beginning_is_told_of(void)
+{
+    for (int is_known = 0; is_known < 2; is_known++) {
+        begin_measuring();
+        x.clocks.is_known = is_known;
+        tick();
+        ticks_for(59);
+        CU_ASSERT_EQUAL(away, 0);
+        ticks_for(1);
+        CU_ASSERT_EQUAL(away, 1);
+        CU_ASSERT_EQUAL(x.fine_errands.current.kind, ERRAND_NONE);
+        end_measuring();
+    }
+}
+
+/* The one that it may take over from tells of the store. */
+static void settings_that_are_being_tried_tell_nothing(void)
+{
+    begin_measuring();
+    state.takes_over = true;
+    x.clocks.is_known = false;
+    tick();
+    ticks_for(130);
+    CU_ASSERT_EQUAL(away, 0);
+    end_measuring();
+}
+
 static const struct test tests[] = {
     TEST(nothing_begins_before_the_clock_is_known),
     TEST(the_days_of_the_history_come_before_the_first_slot),
@@ -254,6 +335,9 @@ static const struct test tests[] = {
     TEST(doubt_about_the_clock_asks_for_it_within_a_second),
     TEST(a_pulse_calls_for_a_look_when_a_transaction_ended_or_more_is_waited_for),
     TEST(the_listeners_are_noted_each_ten_minutes),
+    TEST(a_store_that_goes_away_is_told_of_in_a_minute),
+    TEST(a_store_that_is_away_from_the_beginning_is_told_of),
+    TEST(settings_that_are_being_tried_tell_nothing),
     { NULL, NULL },
 };
 const struct suite suite_plan_daemon = { "plan_daemon", settings_fixture_setup, settings_fixture_teardown,

@@ -89,11 +89,17 @@ bool plan_note_own_runs(const struct plan_env *env)
     return true;
 }
 
+bool plan_wants_metrics(const struct plan_env *env)
+{
+    return !env->clocks->virtual_now &&
+           measuring_is_due(env->measuring, plan_mono_us(env), env->patient);
+}
+
+/* While the store is away, what runs were like is due all the time, as calls that fail count. */
 void plan_note_runs(const struct plan_env *env)
 {
-    bool is_due = !plan_note_own_runs(env) && !env->clocks->virtual_now &&
-                  measuring_is_due(env->measuring, plan_mono_us(env), env->patient);
-    if (is_due)
+    bool wants_metrics = plan_wants_metrics(env);
+    if (!plan_note_own_runs(env) && wants_metrics)
         plan_give_note(env, ERRAND_METRICS);
 }
 

@@ -96,5 +96,8 @@ bool plan_give_note(const struct plan_env *env, enum errand_kind kind);
 void plan_note_runs(const struct plan_env *env);
 /* The same without metrics, which are of all engines. True when one of them is due. */
 bool plan_note_own_runs(const struct plan_env *env);
+/* Whether metrics are due; in each tick before the first of those, so that they say in a minute
+ * that the store is away. */
+bool plan_wants_metrics(const struct plan_env *env);
 
 #endif

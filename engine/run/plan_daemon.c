@@ -191,6 +191,8 @@ static void daemon_tick(const struct plan_env *env, void *state)
     if (!p->is_told && !p->takes_over)
         tell_start(env);
     p->is_told = true;
+    if (!p->started && !p->takes_over)  /* else the one before tells of the store */
+        plan_wants_metrics(env);
     if (!env->clocks->is_known)
         return;
     if (env->health->writes_failed && p->days_us > now + SOON_US)
