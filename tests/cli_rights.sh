@@ -20,10 +20,11 @@ shop=shop_$mark
 nobody=nobody_$mark
 reader=reader_$mark
 engine=engine_$mark
+operator=operator_$mark
 odd='Odd one_'$mark
 drop_roles() {
     local name
-    for name in "$shop" "$nobody" "$reader" "$engine" "$odd"; do
+    for name in "$shop" "$nobody" "$reader" "$engine" "$operator" "$odd"; do
         psql -qX "$(url postgres)" -c "DROP OWNED BY \"$name\" CASCADE" -c "DROP ROLE \"$name\""
     done >/dev/null 2>&1
 }
@@ -33,6 +34,7 @@ ok "a schema" "$P" --store "$(url postgres)" init
 as postgres "CREATE ROLE $shop LOGIN IN ROLE prescient_enqueuer; CREATE ROLE $nobody LOGIN;
              CREATE ROLE $reader LOGIN IN ROLE prescient_reader;
              CREATE ROLE $engine LOGIN IN ROLE prescient_engine;
+             CREATE ROLE $operator LOGIN IN ROLE prescient_operator;
              CREATE ROLE \"$odd\" LOGIN" >/dev/null
 on() { local user=$1; shift; "$P" --store "$(url "$user")" "$@"; }
 
@@ -156,6 +158,57 @@ ok "an engine's role delivers" on "$engine" events --deliver mail -- true
 is "a reader sees who is how far" "$(on "$reader" events --consumers --json | json 'j[0]["name"]')" mail
 refused "(user $shop). $grant prescient_reader TO $shop" on "$shop" events --consumers
 ok "an engine's role forgets" on "$engine" events --forget mail
+
+# ---- an operator: who changes what is there, and reads no table ----
+
+delivery=mail/00000000000000000000000000000000
+id=$(printf %032d 0)
+changes=("pause --job look" "resume --job look" "schedule add hourly orders 79 sync --every 1h"
+         "schedule set nightly --missed skip" "schedule off nightly" "schedule on nightly"
+         "schedule remove nightly" "deliveries --again $delivery")
+for user in "$shop" "$reader"; do
+    for command in "${changes[@]}"; do
+        # shellcheck disable=SC2086
+        refused "(user $user). $grant prescient_operator TO $user" on "$user" $command
+    done
+done
+for user in "$shop" "$operator"; do
+    refused "(user $user). $grant prescient_reader TO $user" on "$user" deliveries --again "$id"
+    refused "(user $user). $grant prescient_reader TO $user" on "$user" deliveries
+done
+refused "(user $operator). $grant prescient_engine TO $operator" \
+    on "$operator" --now 2026-03-01T13:15:00Z schedule off nightly
+refused "(user $operator). $grant prescient_engine TO $operator" on "$operator" schedule load wanted.csv
+refused "(user $operator). $grant prescient_engine TO $operator" on "$operator" retry --all
+# does WORDS COMMAND...: an operator may, and is told that
+does() { is "an operator: ${*:2}" "$(on "$operator" "${@:2}" 2>&1)" "$1"; }
+does "job look is paused; \`prescient resume\` with the same words ends that" pause --job look --reason moving
+does "job look was paused already; \`prescient pauses\` shows by whom" pause --job look
+does "entity nobodys is paused; \`prescient resume\` with the same words ends that" pause --entity nobodys
+does "job look is resumed; engines move its checks to the next slot" resume --job look
+does "job look is not paused; \`prescient pauses\` lists what is" resume --job look
+ok "an operator makes a schedule" on "$operator" schedule add hourly orders 79 sync --every 1h --bias 0.1
+does "prescient schedule: there is a schedule 'hourly' already" \
+    schedule add hourly orders 80 sync --every 1h
+does "kept: hourly" schedule set hourly --every 1h
+ok "and changes it" on "$operator" schedule set hourly orders 80 sync --bias 0.2
+is "which is what was asked for" "$(as postgres "SELECT entity_key, every_s, bias, missed
+    FROM prescient.schedules WHERE name = 'hourly'")" "80|3600|0.2000|run_once"
+does "hourly: off, and its check is ended" schedule off hourly --why moving
+does "hourly: it was off" schedule off hourly
+does "hourly: on" schedule on hourly
+does "hourly: removed, and its check is ended" schedule remove hourly
+does "hourly: there is no such schedule" schedule remove hourly
+for command in "on hourly" "off hourly" "set hourly --missed skip"; do
+    # shellcheck disable=SC2086
+    fails_with 2 "there is no schedule 'hourly'" on "$operator" schedule $command
+done
+does "prescient deliveries: no delivery $delivery in the history; \`prescient deliveries\` lists them" \
+    deliveries --again "$delivery"
+as postgres "GRANT prescient_reader TO $operator" >/dev/null
+fails_with 1 "no delivery has the id $id" on "$operator" deliveries --again "$id"
+is "what an operator did is written down" "$(as postgres "SELECT string_agg(change, ' ' ORDER BY changed_at)
+    FROM prescient.audit WHERE done_by = '$operator' AND reason = 'moving'")" "pause schedule-off"
 
 # ---- a server of HTTP, which has the rights of its user ----
 

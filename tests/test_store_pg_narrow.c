@@ -1,5 +1,6 @@
-/* test_store_pg_narrow.c - the program for a user who may read no table: an application's commands
- * go through the functions that it may call, and a right that is missing is told with its GRANT. */
+/* test_store_pg_narrow.c - the program for a user who may read no table: the commands of an
+ * application and of an operator go through the functions that it may call, and a right that is
+ * missing is told with its GRANT. */
 #include "pg_roles_fixture.h"
 
 #include <stdio.h>
@@ -95,6 +96,49 @@ static void an_enqueuer_loads_many(void)
     store_free(st);
 }
 
+/* The first column of the first row of a report; NULL is "". */
+static void says(struct store *st, const char *expected, const char *name, int n, const char *const *params)
+{
+    struct arena *a = arena_new(4096);
+    struct store_report r;
+    RC_IS(0, ask_as(st, a, name, n, params, &r));
+    const char *found = r.rows.rows && r.rows.cells[0] ? r.rows.cells[0] : "";
+    if (strcmp(found, expected) != 0)
+        printf("      %s: %s\n", name, found);
+    CU_ASSERT_STRING_EQUAL(found, expected);
+    arena_free(a);
+}
+
+static void an_operator_changes_by_functions_what_it_may_not_read(void)
+{
+    WITH_ROLES();
+    SQL_IS("", "GRANT prescient_operator TO " NOBODY);
+    struct store *st = store_as(pg_roles.nobody_url, "prescient_operator");
+    static const char *const acme[] = { NULL, NULL, NULL, "acme", "moving" };
+    static const char *const again[] = { "mail/1", NULL };
+    static const char *const add[] = { "add",  "nightly", "orders", "1",  "look", "3600", NULL,
+                                       NULL,   NULL,      NULL,     "{}", NULL,   NULL,   NULL };
+    static const char *const set[] = { "set", "absent", NULL, NULL, NULL, "60", NULL,
+                                       NULL,  NULL,     NULL, NULL, NULL, NULL, NULL };
+    static const char *const off[] = { "nightly", "false", "moving", NULL };
+    static const char *const absent[] = { "absent", "false", NULL, NULL };
+    static const char *const gone[] = { "nightly", NULL };
+    says(st, "paused", "pause", 5, acme);
+    says(st, "resumed", "resume", 4, acme);
+    says(st, "unknown", "deliver_again", 2, again);
+    says(st, "new", "schedule_put", 14, add);
+    says(st, "not_found", "schedule_put", 14, set);
+    says(st, "t", "schedule_switch", 4, off);
+    says(st, "f", "schedule_switch", 4, off);
+    says(st, "", "schedule_switch", 4, absent);
+    says(st, "t", "schedule_remove", 2, gone);
+    says(st, "f", "schedule_remove", 2, gone);
+    SQL_IS("schedule-off moving", "SELECT change || ' ' || reason FROM prescient.audit WHERE change = "
+                                  "'schedule-off' AND done_by = '" NOBODY "'");
+    SQL_IS("", "REVOKE prescient_operator FROM " NOBODY);
+    store_free(st);
+}
+
 static void a_missing_right_is_told_with_its_grant(void)
 {
     WITH_ROLES();
@@ -159,6 +203,7 @@ static void a_schema_of_another_age_is_told_to_an_enqueuer_too(void)
 static const struct test tests[] = {
     TEST(an_enqueuer_uses_the_program),
     TEST(an_enqueuer_loads_many),
+    TEST(an_operator_changes_by_functions_what_it_may_not_read),
     TEST(a_missing_right_is_told_with_its_grant),
     TEST(a_schema_of_another_age_is_told_to_an_enqueuer_too),
     { NULL, NULL },

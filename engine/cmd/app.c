@@ -259,6 +259,12 @@ int app_moment_option_param(struct app *app, const struct args *args, char lette
 int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
              struct store_rows *out, struct err *err)
 {
+    return app_rows_of(app, NULL, name, params, nparams, out, err);
+}
+
+int app_rows_of(struct app *app, const char *role, const char *name, const char *const *params, int nparams,
+                struct store_rows *out, struct err *err)
+{
     struct store *st = app_store(app, err);
     if (!st)
         return err->code;
@@ -267,6 +273,7 @@ int app_rows(struct app *app, const char *name, const char *const *params, int n
     report.params = params;
     report.nparams = nparams;
     report.arena = app->arena;
+    report.role = role;
     int rc = store_do(st, &report.call);
     if (rc < 0) {
         *err = report.call.err;

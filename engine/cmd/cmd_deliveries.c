@@ -5,6 +5,7 @@
 #include "../base/utf8.h"
 #include "../rules/idempotency.h"
 #include "../view/delivery_id.h"
+#include "action.h"
 #include "app.h"
 #include "filter.h"
 
@@ -32,12 +33,14 @@ const struct command cmd_deliveries = {
     .role = "prescient_reader", .only_reads = true,
 };
 
+/* Who sends one again needs another role, and this one for the list. */
 static int read_deliveries(struct app *app, const char *listener, const char *failed, const struct filter *f,
                            struct store_rows *rows, struct err *err)
 {
     const char *params[] = { listener, failed, f->from, filter_limit_param(app, f), filter_look_param(app, f),
                              filter_look_ms_param(f) };
-    int rc = app_rows(app, "deliveries", params, sizeof params / sizeof *params, rows, err);
+    int rc = app_rows_of(app, cmd_deliveries.role, "deliveries", params, sizeof params / sizeof *params, rows,
+                         err);
     if (rc == 0)
         delivery_ids(app->arena, rows);
     return rc;
@@ -64,7 +67,7 @@ static void print_none(struct app *app, const char *listener, const char *failed
         fprintf(app->out, "%s\n", what);
 }
 
-static int list(struct app *app, const struct args *args, struct err *err)
+static int print_list(struct app *app, const struct args *args, struct err *err)
 {
     static const struct report_view few = {
         .columns = "listener event entity_name=entity entity_key=key state tries next_check_at=next "
@@ -174,13 +177,27 @@ static int again(struct app *app, const char *id, struct err *err)
     return 0;
 }
 
-static int deliveries_main(struct app *app, const struct args *args)
+/* ---- the command ---- */
+
+static int list(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
-    const char *id = args_text(args, 'a');
-    if (id && (args_has(args, 'n') || args_has(args, 'F') || args_has(args, 'f') || args_has(args, 'l')))
-        return app_usage(app,
-                         "--again sends one, and takes none of --listener, --failed, --since and --limit");
-    int rc = id ? again(app, id, &err) : list(app, args, &err);
-    return rc < 0 ? app_fail(app, &err) : EXIT_WELL;
+    return print_list(app, args, &err) < 0 ? app_fail(app, &err) : EXIT_WELL;
+}
+
+static int send_again(struct app *app, const struct args *args)
+{
+    struct err err = { 0 };
+    return again(app, args_text(args, 'a'), &err) < 0 ? app_fail(app, &err) : EXIT_WELL;
+}
+
+static const struct action actions[] = {
+    { "--again", "a", send_again, "prescient_operator", false },
+    { "deliveries", "nFflw", list, NULL, false },
+    { 0 }
+};
+
+static int deliveries_main(struct app *app, const struct args *args)
+{
+    return action_run(app, actions, &actions[args_has(args, 'a') ? 0 : 1], args);
 }

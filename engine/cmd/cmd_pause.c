@@ -25,6 +25,7 @@ const struct command cmd_pause = {
     .examples = "prescient pause --job unshipped_order --reason \"the shop moves\"",
     .options = options,
     .main = pause_main,
+    .role = "prescient_operator",
 };
 
 /* A name that is misspelt pauses nothing; what comes later under it is paused all the same. */

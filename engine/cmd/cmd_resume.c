@@ -20,6 +20,7 @@ const struct command cmd_resume = {
     .examples = "prescient resume --job unshipped_order",
     .options = options,
     .main = resume_main,
+    .role = "prescient_operator",
 };
 
 static int resume_main(struct app *app, const struct args *args)

@@ -95,6 +95,13 @@ static int read_wanted(struct app *app, const struct args *args, struct schedule
     return schedule_read_cron(app->arena, w->cron, w->zone, &w->cron, err);
 }
 
+static int refuse_missing(struct app *app, const char *name)
+{
+    struct err err = { 0 };
+    err_set(&err, ERR_INPUT, "there is no schedule '%s'; prescient schedule list has them", name);
+    return app_fail(app, &err);
+}
+
 /* ---- add, set ---- */
 
 /* An `every` that slots cannot keep, by the bias that the schedule now has. */
@@ -135,6 +142,8 @@ static int put(struct app *app, const char *mode, char *const names[4], const st
     if (app_rows(app, "schedule_put", params, sizeof params / sizeof *params, &rows, &err) < 0)
         return app_fail(app, &err);
     const char *outcome = rows_value(&rows, 0, "outcome");
+    if (outcome && !strcmp(outcome, "not_found"))
+        return refuse_missing(app, names[0]);
     const char *at = telling_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"), false);
     tell_period(app, names[0], &w);
     tell_job(app, names[3]);
@@ -248,13 +257,6 @@ static void print_json(struct app *app, const struct store_rows *row, const stru
     report_print_object(app, object);
 }
 
-static int refuse_missing(struct app *app, const char *name)
-{
-    struct err err = { 0 };
-    err_set(&err, ERR_INPUT, "there is no schedule '%s'; prescient schedule list has them", name);
-    return app_fail(app, &err);
-}
-
 static int run_show(struct app *app, const struct args *args)
 {
     struct err err = { 0 };
@@ -280,7 +282,7 @@ static int run_show(struct app *app, const struct args *args)
 
 /* ---- on, off, remove ---- */
 
-/* `done` and `was` follow the name. */
+/* `done` and `was` follow the name. NULL: there is no such schedule. */
 static int change(struct app *app, const char *report, const char *const *params, int nparams,
                   const char *column, const char *done, const char *was)
 {
@@ -288,6 +290,8 @@ static int change(struct app *app, const char *report, const char *const *params
     struct store_rows row;
     if (app_rows(app, report, params, nparams, &row, &err) < 0)
         return app_fail(app, &err);
+    if (!rows_value(&row, 0, column))
+        return refuse_missing(app, params[0]);
     bool is_done = rows_is_true(&row, 0, column);
     if (app->json)
         report_print_object(app, rows_object(&row, 0));
@@ -338,13 +342,13 @@ static int run_load(struct app *app, const struct args *args)
 #define RULE "eczmbpkt"         /* the options of a rule */
 
 static const struct action actions[] = {
-    { "add", RULE, run_add, NULL, false },
-    { "set", RULE, run_set, NULL, false },
+    { "add", RULE, run_add, "prescient_operator", false },
+    { "set", RULE, run_set, "prescient_operator", false },
     { "list", "jal", run_list, "prescient_reader", true },
     { "show", "", run_show, "prescient_reader", true },
-    { "on", "y", run_on, NULL, false },
-    { "off", "y", run_off, NULL, false },
-    { "remove", "", run_remove, NULL, false },
+    { "on", "y", run_on, "prescient_operator", false },
+    { "off", "y", run_off, "prescient_operator", false },
+    { "remove", "", run_remove, "prescient_operator", false },
     { "load", "nF", run_load, NULL, false },
     { 0 },
 };

@@ -114,5 +114,8 @@ int app_now(struct app *app, int64_t *now, struct err *err);
 /* The rows of the report `name`. Returns 0 or an ERR_. */
 int app_rows(struct app *app, const char *name, const char *const *params, int nparams,
              struct store_rows *out, struct err *err);
+/* The same of a report that needs another role than all else of the command. */
+int app_rows_of(struct app *app, const char *role, const char *name, const char *const *params, int nparams,
+                struct store_rows *out, struct err *err);
 
 #endif

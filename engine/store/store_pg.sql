@@ -2114,20 +2114,27 @@ SELECT f.job_exec, f.id, round(date_part('epoch', f.next_check_at)) AS next_chec
    AND (:job IS NULL OR f.job_exec = :job)
  ORDER BY f.job_exec LIMIT 100
 
--- name: pause
--- has_checks: whether any check of the entity waits, or one of the tenant is among the next 10,000;
--- of others it is not asked.
--- in: job text?, entity text?, schedule text?, tenant text?, reason text?
--- out: outcome text, has_checks bool
--- report: writes prepared
-SELECT prescient.pause(:job, :entity, :schedule, :reason, :tenant) AS outcome,
-       (:entity::text IS NULL OR EXISTS (
+-- part: has_checks
+(:entity::text IS NULL OR EXISTS (
            SELECT FROM generate_series(0, 63) b (bucket), LATERAL (
                   SELECT FROM prescient.future_job f
                    WHERE f.bucket = b.bucket AND f.entity_name = :entity LIMIT 1) one))
        AND (:tenant::text IS NULL OR EXISTS (
            SELECT FROM (SELECT f.tenant FROM prescient.future_job f ORDER BY f.next_check_at LIMIT 10000) f
-            WHERE f.tenant = :tenant)) AS has_checks
+            WHERE f.tenant = :tenant))
+
+-- part: has_checks_narrow
+NULL::boolean
+
+-- name: pause
+-- has_checks: whether any check of the entity waits, or one of the tenant is among the next 10,000;
+-- of others it is not asked, nor for who may not read the table.
+-- forms: narrow
+-- in: job text?, entity text?, schedule text?, tenant text?, reason text?
+-- out: outcome text, has_checks bool?
+-- report: writes prepared
+SELECT prescient.pause(:job, :entity, :schedule, :reason, :tenant) AS outcome,
+       {has_checks} AS has_checks
 
 -- name: resume
 -- in: job text?, entity text?, schedule text?, tenant text?, reslot text?
@@ -2254,35 +2261,59 @@ OFFSET 0
 -- report: writes prepared
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at FROM ({move_one}) c
 
+-- part: wanted_schedule
+json_build_object('name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
+                               'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
+                               'missed', :missed, 'payload', :payload::json,
+                               'concurrency_key', :concurrency_key, 'tenant', :tenant)
+
+-- part: put_schedule
+prescient.put_schedule(
+      :mode, (SELECT s FROM json_populate_record(NULL::prescient.schedule, {wanted_schedule}) s),
+      to_timestamp(:now::bigint), NULL, NULL)
+
+-- part: put_schedule_narrow
+prescient.change_schedule(:mode, {wanted_schedule})
+
 -- name: schedule_put
--- :mode: add, set or put (0009_schedules). :bias in ten thousandths.
+-- :mode: add, set or put (0009_schedules). :bias in ten thousandths. The form `narrow`, here and
+-- below, is of an operator: the outcome of a schedule that is not there is not_found.
+-- forms: narrow
 -- in: mode text?, name text?, entity text?, key text?, job text?, every text?, bias text?,
 -- in: cron text?, timezone text?, missed text?, payload text?, now text?, concurrency_key text?,
 -- in: tenant text?
 -- out: outcome text, next_check_at int8?
 -- report: writes prepared
 SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
-  FROM prescient.put_schedule(
-      :mode,
-      (SELECT s FROM json_populate_record(NULL::prescient.schedule, json_build_object(
-                         'name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
-                         'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
-                         'missed', :missed, 'payload', :payload::json,
-                         'concurrency_key', :concurrency_key, 'tenant', :tenant)) s),
-      to_timestamp(:now::bigint), NULL, NULL) p
+  FROM {put_schedule} p
+
+-- part: switch_schedule
+prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:now::bigint), NULL)
+
+-- part: switch_schedule_narrow
+(SELECT CASE c.outcome WHEN 'changed' THEN true WHEN 'kept' THEN false END
+          FROM prescient.change_schedule(CASE WHEN :active::boolean THEN 'on' ELSE 'off' END,
+                                         json_build_object('name', :name), NULL, :why) c)
 
 -- name: schedule_switch
+-- forms: narrow
 -- in: name text?, active text?, why text?, now text?
--- out: is_changed bool
+-- out: is_changed bool?
 -- report: writes
-SELECT prescient.switch_schedule(:name, :active::boolean, :why, to_timestamp(:now::bigint),
-                                 NULL) AS is_changed
+SELECT {switch_schedule} AS is_changed
+
+-- part: remove_schedule
+prescient.remove_schedule(:name, to_timestamp(:now::bigint), NULL, NULL)
+
+-- part: remove_schedule_narrow
+(SELECT c.outcome = 'removed' FROM prescient.change_schedule('remove', json_build_object('name', :name)) c)
 
 -- name: schedule_remove
+-- forms: narrow
 -- in: name text?, now text?
 -- out: is_removed bool
 -- report: writes
-SELECT prescient.remove_schedule(:name, to_timestamp(:now::bigint), NULL, NULL) AS is_removed
+SELECT {remove_schedule} AS is_removed
 
 -- name: schedule_put_many
 -- :entries: see put_schedules (0009_schedules).
@@ -2565,11 +2596,7 @@ SELECT CASE WHEN :change::text = 'pause'
 -- out: outcome text, next_check_at int8?
 -- report: writes
 SELECT p.outcome, date_part('epoch', p.filed_at)::bigint AS next_check_at
-  FROM prescient.change_schedule(
-      :mode, json_build_object('name', :name, 'entity_name', :entity, 'entity_key', :key, 'job_exec', :job,
-                               'every_s', :every, 'bias', :bias, 'cron', :cron, 'timezone', :timezone,
-                               'missed', :missed, 'payload', :payload::json,
-                               'concurrency_key', :concurrency_key, 'tenant', :tenant), :who, :reason) p
+  FROM prescient.change_schedule(:mode, {wanted_schedule}, :who, :reason) p
 
 -- name: change_delivery
 -- As deliver_again, for who may call the function alone.
@@ -3018,12 +3045,19 @@ SELECT (date_part('epoch', e.emitted_at) * 1000000)::bigint AS emitted_at_us, e.
        e.is_readable
   FROM prescient.row_events(:entity, :key, :most::bigint) e
 
+-- part: deliver_once_more
+prescient.deliver_again(:delivery, to_timestamp(:now::bigint))
+
+-- part: deliver_once_more_narrow
+prescient.change_delivery(:delivery)
+
 -- name: deliver_again
+-- forms: narrow
 -- in: delivery text?, now text?
 -- out: outcome text, next_check_at int8?
 -- report: writes
 SELECT c.outcome, date_part('epoch', c.filed_at)::bigint AS next_check_at
-  FROM prescient.deliver_again(:delivery, to_timestamp(:now::bigint)) c
+  FROM {deliver_once_more} c
 
 -- part: first_filed
 SELECT f.next_check_at FROM {shown_checks} f
