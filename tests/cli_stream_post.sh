@@ -93,8 +93,8 @@ ends_in_order() {
     released() { kill -TERM "$(pid_of "$1")"; wait_until 20 grep -q 'SIGTERM: answering' "$1.err"; }
     asks_first end.$s told_to_end
     is "$s: told to end, it answers what it has read, and says what is missing" \
-        "$(cat told_to_end.$s)" "$(printf '%s\n' ready asked '200 new: 2 503 at the end: 1 cut off' '200 new: 2 ' \
-            '503 503 at the end: 1 ')"
+        "$(cat told_to_end.$s)" "$(printf '%s\n' ready asked '200 new: 2 503 at the end: 1 cut off' \
+            '200 new: 2 ' '503 503 at the end: 1 ')"
     join_within 30 end.$s
     is "$s: then it ends" "$CODE" 0
 }

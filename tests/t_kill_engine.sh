@@ -29,8 +29,8 @@ a_full_slot() {
     fill "$CHECKS" $SLOT journal
 }
 
-# hold_at CHECKS: so many may be run from now on, whichever workers do that. A line of the journal has
-# some 60 bytes.
+# hold_at CHECKS: so many may be run from now on, whichever workers do that. A line of the journal
+# has some 60 bytes.
 hold_at() { echo $(($(stat -c %s journal) + $1 * 60)) >held; }
 
 # The whole lines of the journal: a kill may cut one off in the middle, at the end of a page of the

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Virtual machine steps between two checks of the deadline: well under a millisecond. */
@@ -137,6 +138,29 @@ void sqlite_heed_deadlines(struct sqlite_store *db)
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
+
+/* SQLite looks at the name that the path led to when the file was opened, and by the number of its
+ * inode alone; a symbolic link may lead elsewhere by now. */
+bool sqlite_has_moved(struct sqlite_store *db)
+{
+    int moved = 0;
+    struct stat now;
+    if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
+        return true;
+    return stat(db->path, &now) < 0 || now.st_dev != db->device || now.st_ino != db->inode;
+}
+
+int sqlite_check_file(struct sqlite_store *db, struct err *err)
+{
+    if (!sqlite_has_moved(db))
+        return 0;
+    db->distrusted = true;
+    err_set(err, ERR_LOST,
+            "%s was replaced or removed while it was in use: nothing was written to what had been opened",
+            db->path);
+    err->reason = ERR_REASON_REFUSED;
+    return err->code;
+}
 
 /* Outside a transaction each statement is one. */
 static int check_beginning(struct sqlite_store *db, struct err *err)

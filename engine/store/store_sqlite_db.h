@@ -48,6 +48,7 @@ struct sqlite_store {
  * the same file: ERR_LOST when it was replaced or removed. ERR_SCHEMA when there is no file or no
  * schema. */
 int sqlite_connect(struct sqlite_store *db, struct err *err);
+bool sqlite_has_moved(struct sqlite_store *db);     /* the path leads to another file, or to none */
 /* ERR_LOST where the path does not lead to the file that is open. Each transaction begins with it:
  * SQLite finds a journal by its name, takes that of the new file for one that a crash has left, and
  * rolls it back, in the old file, and removes it. */

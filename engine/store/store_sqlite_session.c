@@ -163,29 +163,6 @@ int sqlite_create(struct sqlite_store *db, struct err *err)
     return open_file(db, true, err);
 }
 
-/* SQLite looks at the name that the path led to when the file was opened, and by the number of its
- * inode alone; a symbolic link may lead elsewhere by now. */
-static bool has_moved(struct sqlite_store *db)
-{
-    int moved = 0;
-    struct stat now;
-    if (sqlite3_file_control(db->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved)
-        return true;
-    return stat(db->path, &now) < 0 || now.st_dev != db->device || now.st_ino != db->inode;
-}
-
-int sqlite_check_file(struct sqlite_store *db, struct err *err)
-{
-    if (!has_moved(db))
-        return 0;
-    db->distrusted = true;
-    err_set(err, ERR_LOST,
-            "%s was replaced or removed while it was in use: nothing was written to what had been opened",
-            db->path);
-    err->reason = ERR_REASON_REFUSED;
-    return err->code;
-}
-
 int sqlite_connect(struct sqlite_store *db, struct err *err)
 {
     if (db->group_lost)
@@ -220,7 +197,7 @@ void sqlite_disconnect(struct sqlite_store *db)
 {
     if (!db->db)
         return;
-    db->distrusted = db->distrusted || has_moved(db);
+    db->distrusted = db->distrusted || sqlite_has_moved(db);
     keep_or_lose_group(db);
     for (int i = 0; i < SQLITE_STATEMENTS; i++) {
         sqlite3_finalize(db->statements[i]);

@@ -16,7 +16,8 @@ struct journal {
     long pause_us;                  /* setting: how long a check takes */
     const char *hold;               /* setting: a file; while it is there, no check ends. NULL: none */
     long hold_after;                /* setting: checks of this worker that `hold` leaves alone */
-    /* A number in that file: it holds while the journal, whoever writes to it, has so many bytes. */
+    /* With a number in that file it holds while the journal, whoever writes to it, has so many
+     * bytes. */
     long runs;                      /* of this worker */
     int fd;
 };
