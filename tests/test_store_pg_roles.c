@@ -234,6 +234,84 @@ static void a_cast_of_the_callers_own_is_never_called(void)
             "ARRAY['{}', NULL]::jsonb[])");
 }
 
+/* What a domain is made over, and a value of it. */
+static const struct { const char *type, *value; } trapped[] = {
+    { "smallint", "1" }, { "integer", "1" }, { "bigint", "1" }, { "text", "{}" }, { "varchar", "{}" },
+    { "uuid", "5cbd9d1c-5ad2-4d0c-8f8c-5ad2b1be2f4a" }, { "json", "{}" }, { "jsonb", "{}" },
+    { "integer[]", "{1}" }, { "text[]", "{\"{}\"}" }, { "json[]", "{\"{}\"}" },
+    { "uuid[]", "{5cbd9d1c-5ad2-4d0c-8f8c-5ad2b1be2f4a}" },
+};
+
+/* A domain trap.kind, whose constraint fails with TRAP1 where its owner has not the say, and with
+ * casts from it and from its arrays that fail with TRAP2. */
+static void set_trap(const char *over)
+{
+    static const char *const targets[] = { "text", "text[]", "varchar", "json", "json[]", "jsonb", "bigint" };
+    SHOP_IS("", "SET client_min_messages = error; CREATE SCHEMA trap; CREATE FUNCTION trap.holds() RETURNS "
+                "boolean LANGUAGE plpgsql AS 'BEGIN IF current_user <> session_user THEN RAISE EXCEPTION "
+                "''as %%'', current_user USING ERRCODE = ''TRAP1''; END IF; RETURN true; END'; "
+                "CREATE DOMAIN trap.kind AS %s CHECK (trap.holds())", over);
+    for (size_t i = 0; i < 2 * sizeof targets / sizeof *targets; i++) {
+        const char *to = targets[i / 2], *many = i % 2 ? "[]" : "";
+        SHOP_IS("", "CREATE FUNCTION trap.read%zu(trap.kind%s) RETURNS %s LANGUAGE plpgsql AS 'BEGIN RAISE "
+                    "EXCEPTION ''called'' USING ERRCODE = ''TRAP2''; END'; CREATE CAST (trap.kind%s AS %s) "
+                    "WITH FUNCTION trap.read%zu(trap.kind%s) AS ASSIGNMENT", i, many, to, many, to, i, many);
+    }
+}
+
+/* Of a domain over what a key or a payload may be, everything may be given: PostgreSQL passes over
+ * casts from the domain itself. It does not over those from arrays of it, nor, in a cast to the
+ * domain, over its constraint, which is a function of the caller's, too. */
+static void nothing_of_a_domain_of_the_callers_own_runs_as_the_owner(void)
+{
+    WITH_ROLES();
+    static const char *const calls[] = {
+        "prescient.enqueue('orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.enqueue('orders', 1, 'j', interval '1 hour', t.own)",
+        "prescient.enqueue_many('orders', ARRAY[t.own], 'j', interval '1 hour')",
+        "prescient.enqueue_many('orders', t.own, 'j', interval '1 hour')",
+        "prescient.enqueue_many('orders', ARRAY[1], 'j', interval '1 hour', t.own)",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[t.own], ARRAY['j'], now())",
+        "prescient.enqueue_each(ARRAY['orders'], t.own, ARRAY['j'], now())",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), ARRAY[t.own])",
+        "prescient.enqueue_each(ARRAY['orders'], ARRAY[1], ARRAY['j'], now(), t.own)",
+        "prescient.reschedule('orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.enqueue_now('orders'::text, t.own, 'j'::text)",
+        "prescient.enqueue_now('orders', 1, 'j', t.own)",
+        "prescient.resolve('orders'::text, t.own)",
+        "prescient.pending('orders'::text, t.own)",
+        "prescient.schedule('s', 'orders'::text, t.own, 'j'::text, interval '1 hour')",
+        "prescient.schedule('s', 'orders', 1, 'j', interval '1 hour', payload => t.own)",
+        "prescient.schedule_set('s', interval '1 hour', payload => t.own)",
+    };
+    for (size_t d = 0; d < sizeof trapped / sizeof *trapped; d++) {
+        set_trap(trapped[d].type);
+        SHOP_IS("TRAP2", "SELECT t.own::text[] FROM (SELECT ARRAY['%s'::trap.kind]) t (own)",
+                trapped[d].value);
+        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+            const char *got = pgfx_cell(pg_roles.shop, "SELECT %s::text FROM (SELECT '%s'::trap.kind) t "
+                                        "(own)", calls[i], trapped[d].value);
+            if (strncmp(got, "TRAP", 4) == 0) {
+                printf("      %s of a domain over %s: '%s'\n", calls[i], trapped[d].type, got);
+                CU_FAIL("the caller's own function was called");
+            }
+        }
+        SHOP_IS("", "DROP SCHEMA trap CASCADE; RESET client_min_messages");
+    }
+}
+
+static void keys_may_be_an_array_of_a_domain(void)
+{
+    WITH_ROLES();
+    SHOP_IS("", "CREATE DOMAIN pg_temp.number AS integer CHECK (VALUE > 0)");
+    SHOP_IS("(2,0,0,0)", "SELECT prescient.enqueue_many('orders', ARRAY[7, 9]::pg_temp.number[], 'j', "
+                         "interval '1 hour')");
+    SHOP_IS("(1,1,0,0)", "SELECT prescient.enqueue_each('{orders,orders}'::text[], "
+                         "ARRAY[9, 8]::pg_temp.number[], '{j,j}', now())");
+    SQL_IS("7 8 9", "SELECT string_agg(entity_key, ' ' ORDER BY entity_key) FROM prescient.future_job");
+    SHOP_IS("", "DROP DOMAIN pg_temp.number");
+}
+
 /* ---- the engine ------------------------------------------------------------------------------ */
 
 static void an_engine_owns_nothing_and_changes_no_schema(void)
@@ -395,6 +473,8 @@ static const struct test tests[] = {
     TEST(an_enqueuer_leaves_digests_alone),
     TEST(errors_show_no_row_of_somebody_else),
     TEST(a_cast_of_the_callers_own_is_never_called),
+    TEST(nothing_of_a_domain_of_the_callers_own_runs_as_the_owner),
+    TEST(keys_may_be_an_array_of_a_domain),
     TEST(an_engine_owns_nothing_and_changes_no_schema),
     TEST(init_gives_what_the_migrations_gave_and_no_more),
     TEST(init_gives_no_right_to_what_it_has_not_made),

@@ -187,7 +187,8 @@ END $$;
 -- The functions of applications run with their owner's rights. Anybody may create a type with a
 -- cast to text, which is a function of his own. So the type is judged before the value is cast.
 
--- What a key, or an element of keys, may be: a type whose text is always the same.
+-- What a key, or an element of keys, may be: a type whose text is always the same. Of keys, only
+-- the elements may be cast then: the array itself may be one of a domain, with a cast of its own.
 CREATE FUNCTION prescient.require_key_type(what text, given regtype) RETURNS void
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

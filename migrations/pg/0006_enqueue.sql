@@ -16,7 +16,8 @@
 --
 -- These functions run with their owner's rights. So they have a search_path of their own, and judge
 -- the type of a key or a payload before they cast it: a caller's own cast would run with the
--- owner's rights.
+-- owner's rights. PostgreSQL passes over a cast from a domain, but not over one from an array of a
+-- domain: so keys are cast one by one, never as an array.
 --
 -- A function compares its parameters by the collation of the caller's arguments. By one that takes
 -- 'AB1' and 'ab1' for the same, a call would touch the checks of other rows. So each function hands
@@ -315,7 +316,7 @@ PERFORM prescient.require_key_type('keys', pg_typeof(keys));
 -- part: row_keys text_keys
 prescient.array_of('keys', keys)
 -- part: row_keys any_keys
-keys
+ARRAY(SELECT k.one::text FROM unnest(keys) WITH ORDINALITY k (one, n) ORDER BY k.n)
 -- end
 
 -- One entity, one job, one time, many keys.
