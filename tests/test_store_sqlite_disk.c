@@ -133,6 +133,111 @@ static void a_replay_whose_sync_fails_does_not_go_on(void)
     end();
 }
 
+/* ---- a disk without room, and a call without time -------------------------------------------- */
+
+static bool is_full;
+
+static ssize_t write_if_room(int fd, const void *bytes, size_t n)
+{
+    return is_full ? (errno = ENOSPC, -1) : write(fd, bytes, n);
+}
+static ssize_t pwrite_if_room(int fd, const void *bytes, size_t n, off_t at)
+{
+    return is_full ? (errno = ENOSPC, -1) : pwrite(fd, bytes, n, at);
+}
+
+static void watch_writes(bool watch)
+{
+    static const char *const names[] = { "pwrite", "pwrite64" };
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    sqlite3_syscall_ptr call = watch ? (sqlite3_syscall_ptr)write_if_room : NULL;
+    CU_ASSERT_EQUAL_FATAL(vfs->xSetSystemCall(vfs, "write", call), SQLITE_OK);
+    call = watch ? (sqlite3_syscall_ptr)pwrite_if_room : NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CU_ASSERT_EQUAL_FATAL(vfs->xSetSystemCall(vfs, names[i], call), SQLITE_OK);
+    is_full = false;
+}
+
+static int hello(void)
+{
+    struct store_hello h = STORE_HELLO_INIT;
+    store_do(st, &h.call);
+    litefx_err = h.call.err;
+    return h.call.rc;
+}
+
+static void begin_a_replay(struct store_options options)
+{
+    begin();
+    store_free(st);
+    st = options.relaxed ? connect_to(options) : litefx_replay(url);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(st);
+    CU_ASSERT_EQUAL(litefx_take(st), 1);
+}
+
+/* Calls that had succeeded are gone with the transaction that they shared. */
+static void no_later_call_says_that_all_is_well(void)
+{
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(hello(), ERR_INPUT);
+        CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, "start it again"));
+        CU_ASSERT_EQUAL(litefx_take(st), ERR_INPUT);
+    }
+    CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_slot_lease"), "0");
+}
+
+static void a_replay_that_has_no_room_to_commit_does_not_go_on(void)
+{
+    begin_a_replay((struct store_options){ 0 });
+    watch_writes(true);
+    is_full = true;
+    CU_ASSERT_EQUAL(hello(), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, "cannot grow"));
+    watch_writes(false);
+    no_later_call_says_that_all_is_well();
+    end();
+}
+
+/* SQLite undoes the statement alone. */
+static void a_replay_that_has_no_room_within_a_call_loses_that_call_alone(void)
+{
+    begin_a_replay((struct store_options){ 0 });
+    watch_writes(true);
+    is_full = true;
+    CU_ASSERT_EQUAL(litefx_load(st, 5, 5), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, "cannot grow"));
+    watch_writes(false);
+    CU_ASSERT_EQUAL(hello(), 0);
+    CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_slot_lease"), "1");
+    CU_ASSERT_STRING_EQUAL(ask("SELECT count(*) FROM prescient_future_job"), "5");
+    end();
+}
+
+static int64_t hurried_us(void *ctx)
+{
+    int64_t *step_us = ctx;
+    static int64_t now_us = 1000000;
+    return now_us += *step_us;
+}
+static int64_t wall_us(void *ctx)
+{
+    (void)ctx;
+    return clock_wall_us(&clock_system);
+}
+
+static void a_replay_with_a_call_past_its_deadline_does_not_go_on(void)
+{
+    int64_t step_us = 0;
+    const struct clock clock = { hurried_us, hurried_us, wall_us, &step_us };
+    begin_a_replay((struct store_options){ .relaxed = true, .clock = &clock, .statement_timeout_ms = 500 });
+    step_us = 1000000;
+    CU_ASSERT_EQUAL(litefx_load(st, 5, 1000), ERR_LOST);
+    CU_ASSERT_PTR_NOT_NULL(strstr(litefx_err.text, "longer than the statement timeout"));
+    step_us = 0;
+    no_later_call_says_that_all_is_well();
+    end();
+}
+
 /* What SQLite cannot open for writing, for want of a descriptor, say, it opens for reading, and
  * the handle stays like that. */
 static int opens_to_refuse;
@@ -166,6 +271,9 @@ static const struct test tests[] = {
     TEST(a_load_whose_sync_fails_is_not_acknowledged_and_its_handle_closed),
     TEST(a_lease_whose_sync_fails_is_not_taken_and_its_handle_closed),
     TEST(a_replay_whose_sync_fails_does_not_go_on),
+    TEST(a_replay_that_has_no_room_to_commit_does_not_go_on),
+    TEST(a_replay_that_has_no_room_within_a_call_loses_that_call_alone),
+    TEST(a_replay_with_a_call_past_its_deadline_does_not_go_on),
     TEST(a_handle_that_can_only_read_is_closed_and_the_next_call_opens_the_file_anew),
     { 0 },
 };

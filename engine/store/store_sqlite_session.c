@@ -193,6 +193,17 @@ static void keep_or_lose_group(struct sqlite_store *db)
     db->group_us = 0;
 }
 
+/* For want of room, memory or time, SQLite itself rolls the whole transaction back, with all calls
+ * that share it. */
+static void note_lost_group(struct sqlite_store *db)
+{
+    if (!db->group_us || !db->db || !sqlite3_get_autocommit(db->db))
+        return;
+    db->group_lost = true;
+    db->in_call = false;
+    db->group_us = 0;
+}
+
 void sqlite_disconnect(struct sqlite_store *db)
 {
     if (!db->db)
@@ -287,6 +298,8 @@ int sqlite_keep(struct sqlite_store *db, struct err *err)
     int64_t rc = sqlite_run(db, err, STATEMENT_COMMIT, NULL);
     if (rc >= 0)
         db->group_us = 0;
+    else
+        note_lost_group(db);
     /* busy: the transaction stays, and the next call tries again */
     return rc < 0 ? (int)rc : 0;
 }
@@ -336,6 +349,7 @@ void sqlite_rollback(struct sqlite_store *db)
 
 void sqlite_settle_down(struct sqlite_store *db)
 {
+    note_lost_group(db);
     sqlite_rollback(db);
     if (db->distrusted)
         sqlite_disconnect(db);
