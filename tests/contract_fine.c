@@ -1,8 +1,11 @@
 /* contract_fine.c - the store's contract: each whole second between two multiples of the slot
  * length is a slot as well, a fine one. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engine/rules/slot.h"
+#include "../engine/run/fine_pulse.h"
 #include "store_contract.h"
 
 #define FINE (NOW + 1)                      /* the next second at NOW */
@@ -291,6 +294,39 @@ void a_pulse_lists_fine_slots_that_nobody_has_opened(void)
     f = fine_slots(SLOT);
     IS(2, f.n);
     IS(SLOT + LENGTH + 1, f.slots[1]);
+}
+
+/* As an engine does at that second, whatever the clock says. */
+static void pulse_at(struct fine_pulse *p, int64_t second)
+{
+    struct store_fine_slots f = fine_slots(p->low);
+    f.clock_us = second * 1000000;
+    fine_pulse_note(p, &f, LENGTH);
+}
+
+/* It has read the clock, and works on; readers see nothing of it. */
+void a_pulse_looks_where_a_writer_has_filed_that_is_not_done(void)
+{
+    WITH_STORE();
+    int64_t filed = fine_slots(SLOT).clock_us / 1000000 - 60;
+    filed -= filed % LENGTH == 0;
+    struct fine_pulse p = { .low = slot_floor(filed, LENGTH) };
+    char on_pg[300], on_sqlite[300];
+    snprintf(on_pg, sizeof on_pg,
+             "BEGIN; SELECT prescient.enqueue_now('orders', '1', 'look'); "
+             "UPDATE prescient.future_job SET next_check_at = to_timestamp(%lld)", (long long)filed);
+    snprintf(on_sqlite, sizeof on_sqlite,
+             "BEGIN; INSERT INTO prescient_enqueue_now (entity_name, entity_key, job_exec) "
+             "VALUES ('orders', '1', 'look'); UPDATE prescient_future_job SET next_check_at = %lld",
+             (long long)filed);
+    pulse_at(&p, filed - 2);
+    fixture_run(on_pg, on_sqlite);
+    for (int second = -1; second < 10; second++)
+        pulse_at(&p, filed + second);
+    fixture_run("COMMIT", "COMMIT");
+    struct store_fine_slots f = fine_slots(p.low);
+    IS(1, f.n);
+    IS(filed, f.slots[0]);
 }
 
 static struct store_fine_slots fine_slots_of(int64_t low, const char *job)

@@ -139,6 +139,7 @@
     X(a_check_of_a_fine_slot_leaves_it_whatever_the_clock_says)                                              \
     X(an_attempt_that_comes_too_late_goes_to_a_full_slot)                                                    \
     X(a_check_of_a_full_slot_may_move_to_a_fine_one)                                                         \
+    X(a_pulse_looks_where_a_writer_has_filed_that_is_not_done)                                               \
     X(a_pulse_lists_fine_slots_that_nobody_has_opened)                                                       \
     X(a_pulse_lists_what_an_engine_without_the_job_has_left)                                                 \
     X(a_pulse_leaves_the_second_that_runs_to_engines_with_its_jobs)                                          \

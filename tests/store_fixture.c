@@ -24,6 +24,7 @@ static struct {
     struct store *store;
     struct arena *arena;
     PGconn *side;       /* a session that stays: each new one would plan and compile all anew */
+    sqlite3 *app;       /* an application, of fixture_run() */
 } fx;
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -138,10 +139,17 @@ int fixture_setup_pg(void)
     return run_sql(fx.side, "SET client_min_messages = warning") < 0;
 }
 
+static void drop_app(void)
+{
+    sqlite3_close(fx.app);
+    fx.app = NULL;
+}
+
 int fixture_teardown(void)
 {
     drop_store();
     drop_arena();
+    drop_app();
     if (fx.sqlite) {
         litefx_remove(file_path());
     } else if (fx.there) {
@@ -163,6 +171,7 @@ bool fixture_begin(void)
     bool made = false;
     if (fx.sqlite) {
         drop_store();
+        drop_app();
         bool copied = litefx_new_file(file_path());
         fx.store = fixture_another((struct store_options){ 0 });
         made = copied && fx.store;
@@ -188,6 +197,20 @@ bool fixture_begin(void)
         printf("\n      %s", fixture_err.text);
     CU_ASSERT_FATAL(made);
     return true;
+}
+
+void fixture_run(const char *on_pg, const char *on_sqlite)
+{
+    if (!fx.sqlite) {
+        CU_ASSERT_FATAL(run_sql(fx.side, on_pg) == 0);
+        return;
+    }
+    if (!fx.app)
+        CU_ASSERT_EQUAL_FATAL(sqlite3_open(file_path(), &fx.app), SQLITE_OK);
+    int rc = sqlite3_exec(fx.app, on_sqlite, NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        printf("\n      %s: %s", on_sqlite, sqlite3_errmsg(fx.app));
+    CU_ASSERT_EQUAL_FATAL(rc, SQLITE_OK);
 }
 
 /* What has been written becomes so many days older, by the real clock: that it was written then. */

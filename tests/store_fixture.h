@@ -28,6 +28,9 @@ bool fixture_begin(void);
 struct store *fixture_store(void);
 void fixture_make_old(int days);             /* all that was written, by the real clock */
 bool fixture_is_sqlite(void);
+/* SQL as an application runs it, on a connection that lasts to the end of the test: it may leave a
+ * transaction open. */
+void fixture_run(const char *on_pg, const char *on_sqlite);
 /* Another connection to the same store (url and engine are filled in), or to one that was never
  * made; the caller frees it. */
 struct store *fixture_another(struct store_options changes);

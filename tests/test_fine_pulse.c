@@ -105,6 +105,24 @@ static void it_begins_anew_when_the_clock_was_set_back(void)
     low_is(-300);
 }
 
+/* A store that has none says 0, always: a file, which has no server either. */
+static void without_transaction_ids_it_looks_at_a_whole_slot_and_what_runs(void)
+{
+    begin();
+    p.low = full + 7;                   /* it began in the middle */
+    for (int64_t at = 60; at < 2 * LENGTH; at += 60)
+        answer_of(0, at, 0, 0, 0);
+    low_is(7);
+    answer_of(0, 2 * LENGTH, 0, 0, 0);
+    low_is(LENGTH);
+    answer_of(0, 3 * LENGTH - 1, 0, 0, 0);
+    low_is(LENGTH);
+    answer_of(0, 3 * LENGTH, 0, 0, 0);
+    low_is(2 * LENGTH);
+    answer_of(0, -300, 0, 0, 0);
+    low_is(-LENGTH);
+}
+
 /* ---- asking ---------------------------------------------------------------------------------- */
 
 static struct lane_env_fixture x;
@@ -166,6 +184,7 @@ static const struct test tests[] = {
     TEST(it_does_not_pass_the_second_that_runs),
     TEST(it_begins_anew_on_another_server),
     TEST(it_begins_anew_when_the_clock_was_set_back),
+    TEST(without_transaction_ids_it_looks_at_a_whole_slot_and_what_runs),
     TEST(it_asks_once_a_second_just_after_it),
     TEST(it_asks_nothing_where_slots_are_a_second_long_or_time_is_virtual),
     TEST(what_is_found_goes_to_the_lane_of_fine_slots),

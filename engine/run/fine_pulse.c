@@ -29,6 +29,14 @@ static void begin_anew(struct fine_pulse *p, int64_t now, int32_t length_s)
     p->has_noted = false;
 }
 
+/* Nobody knows who writes, but for how long one may: seconds are looked at until a slot later. What
+ * is committed after that is the sweep's. */
+static void move_without_ids(struct fine_pulse *p, int64_t now, int32_t length_s)
+{
+    int64_t before = slot_floor(now, length_s) - length_s;
+    p->low = p->low > before ? p->low : before;
+}
+
 /* Of the second that runs, an answer may keep back what is of other engines' jobs. */
 static bool may_move(const struct fine_pulse *p, const struct store_fine_slots *answer)
 {
@@ -44,7 +52,9 @@ void fine_pulse_note(struct fine_pulse *p, const struct store_fine_slots *answer
     bool was_set_back = now < p->low || (p->has_noted && now < p->noted_at);
     if (is_elsewhere || was_set_back)
         begin_anew(p, now, length_s);
-    if (may_move(p, answer)) {
+    if (!answer->incarnation)
+        move_without_ids(p, now, length_s);
+    else if (may_move(p, answer)) {
         p->low = p->noted_at;
         p->has_noted = false;
     }

@@ -7,7 +7,8 @@
  * transactions that had an id at the earlier one are over, and a look of a later second finds
  * nothing up to there.
  * A writer takes a transaction id before it reads the clock. What is committed into a slot that is
- * open already is found by the second looks. */
+ * open already is found by the second looks. SQLite has no ids, and a reader sees nothing of a
+ * writer: there `low` stays at the full slot before the one that runs. */
 #ifndef PRESCIENT_FINE_PULSE_H
 #define PRESCIENT_FINE_PULSE_H
 

@@ -263,7 +263,7 @@ struct store_pulse {
  *   - Those of the last slot length that an engine has run and left rows of these jobs in, because
  *     it lacks them.
  * On PostgreSQL, transactions with an id below `xmin` were over at that look, and ids from
- * `next_xid` on were not given out yet. In SQLite these are 0, as writers are serial. With them
+ * `next_xid` on were not given out yet. In SQLite these are 0: it has no ids. With them
  * comes the number of the last change to pauses (struct store_pauses). */
 enum { FINE_SLOTS_MAX = 16 };
 struct store_fine_slots {
