@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # t_pages_change.sh - the buttons of the dashboard in a browser: 1,200 are filed again, all
 # that match is moved, one row is changed by keyboard alone, jobs and schedules are switched, with
-# odd names in all of it. At a server that is read-only there are none.
+# odd names in all of it. At a server that is read-only there are none. At one with tokens, the
+# session of who presses them ends.
 #
 # night: it needs a browser, and takes long
 # about 100 s
@@ -51,5 +52,8 @@ on_this_store() {
     serve_at still --read-only
     looks buttons.py "$URL" --read-only
     ends still
+    serve_at guarded
+    looks buttons.py "$URL" --token "$("$P" token new eve --role operate --quiet)"
+    ends guarded
 }
 on_each_store on_this_store

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""buttons.py URL - the buttons of the dashboard in Chromium, which change something.
+"""buttons.py URL [--read-only | --token TOKEN] - the buttons of the dashboard in Chromium.
 
 The server has what tests/t_pages_change.sh puts into it. Prints a line "ok - what" or "not ok -
 what" for each check."""
@@ -24,11 +24,13 @@ HAS = "(%s).includes(arguments[0])" % SAID
 class Api:
     """The same server, asked as a program asks."""
 
-    def __init__(self, url):
+    def __init__(self, url, token=None):
         self.url = url
+        self.headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def get(self, path, **query):
-        with urllib.request.urlopen(self.url + "v1/" + path + "?" + urlencode(query), timeout=60) as answer:
+        asks = urllib.request.Request(f"{self.url}v1/{path}?{urlencode(query)}", headers=self.headers)
+        with urllib.request.urlopen(asks, timeout=60) as answer:
             return json.load(answer)
 
     def count(self, **query):
@@ -309,6 +311,88 @@ def refusals(url):
         says("and can be sent again", b.wait(HAS, "All done: 3 changed"), b.js("return " + SAID))
 
 
+def logged_in(b, url, token, page):
+    b.driver.get(url + page)
+    says(f"/{page} asks for a token", b.wait("document.activeElement.id === 'token'"), b.text("body"))
+    b.keys(token, Keys.ENTER)
+    says("and is shown then", b.wait("!document.querySelector('#token')") and b.settled(), b.text("body"))
+
+
+TO_TYPE = "document.activeElement.id === 'token' && document.querySelector('#token').checkVisibility()"
+ASKED = "asked.filter((a) => a[0] === 'POST' && a[1] === arguments[0]).length === arguments[1]"
+
+
+def session_ends(url, token):
+    """While a dialog is open. Its log-in can be typed into, or be left."""
+    api = Api(url, token)
+    with Browser(url) as b:
+        logged_in(b, url, token, "checks?entity=bulk")
+        b.driver.delete_all_cookies()
+        press(b, "Cancel all that match")
+        says("who has to log in can, above a dialog", b.wait(TO_TYPE), b.focused())
+        b.keys(token, Keys.ENTER)
+        says("and what was asked for goes on", b.wait("document.querySelector('dialog #counted')"),
+             b.text("body"))
+        b.driver.delete_all_cookies()
+        go(b, f"Cancel {BULK} checks")
+        says("a change waits for a log-in, too", b.wait(TO_TYPE), b.focused())
+        b.keys(Keys.ESCAPE)
+        says("Escape leaves that", b.wait("!document.querySelector('#token')"), b.text("body"))
+        says("and it is told", b.wait(HAS, "needs a token"), b.js("return " + SAID))
+        says("a change that was left is not sent", b.js("return " + ASKED, "cancel", 4), b.js("return asked"))
+        b.wait("!document.querySelector('#go').disabled")
+        leave(b)
+        b.js("document.dispatchEvent(new Event('changed'))")
+        says("what the page asks by itself is told", b.wait("document.querySelector('main .trouble')"),
+             b.text("main"))
+        says("and asks for no token again", not b.js("return document.querySelector('#token')"))
+        says("but by a banner", b.wait("!document.querySelector('#banner').hidden"), b.text("#banner"))
+        b.driver.find_element(By.ID, "login").click()
+        b.wait(TO_TYPE)
+        b.keys(token, Keys.ENTER)
+        says("which leads back", b.wait("document.querySelector('#banner').hidden && "
+                                        "document.querySelectorAll('tbody tr').length > 0"), b.text("body"))
+        says("what was left was not done", api.count(entity="bulk") == BULK)
+        nobody_complains_but_of(b, 401)
+
+
+def stopped_before(url, token):
+    """A dialog that is stopped while the answer is on its way that somebody has to log in."""
+    with Browser(url) as b:
+        logged_in(b, url, token, "jobs")
+        press(b, "Pause job look")
+        b.driver.delete_all_cookies()
+        b.js("const ask = window.fetch; window.fetch = (...of) => {"
+             "  document.querySelector('#leave').click(); window.fetch = ask; return ask(...of); }")
+        go(b, "Pause")
+        says("it is over", b.wait("document.querySelector('#leave').textContent === 'Leave it'"),
+             b.text("dialog"))
+        says("nothing asks for a token", not b.js("return document.querySelector('#token')"))
+        says("it was not sent again", b.js("return " + ASKED, "pause", 1), b.js("return asked"))
+        b.keys(Keys.ESCAPE)
+        says("the dialog is gone", b.wait("!document.querySelector('dialog')"), b.text("body"))
+
+
+def waits_for_its_turn(url, token):
+    """A change that is stopped behind a question that waits for a log-in is never sent."""
+    with Browser(url) as b:
+        logged_in(b, url, token, "jobs")
+        press(b, "Pause job look")
+        b.driver.delete_all_cookies()
+        b.js("document.dispatchEvent(new Event('changed'))")
+        says("the page asks for a token, above the dialog", b.wait(TO_TYPE), b.focused())
+        b.js("document.querySelector('#go').click(); document.querySelector('#leave').click()")
+        b.keys(token, Keys.ENTER)
+        says("what was stopped is told", b.wait(HAS, "nothing was done"), b.js("return " + SAID))
+        says("and was not sent", b.js("return " + ASKED, "pause", 0), b.js("return asked"))
+        leave(b)
+
+
+def nobody_complains_but_of(b, status):
+    found = [line for line in b.complaints() if f"status of {status}" not in line]
+    says("nobody complains", not found and b.js("return refused") == [], found)
+
+
 PAGES = ["", "checks", "check?entity=bulk&key=1", "jobs", "job?name=fails", "failed", "schedules", "events",
          "new"]
 BUTTONS = """return [...document.querySelectorAll('main button')].map((b) => b.textContent).filter((word) =>
@@ -330,6 +414,12 @@ def main():
     url = sys.argv[1].rstrip("/") + "/"
     if "--read-only" in sys.argv:
         read_only(url)
+        return 1 if browser.failed else 0
+    if "--token" in sys.argv:
+        token = sys.argv[sys.argv.index("--token") + 1]
+        session_ends(url, token)
+        stopped_before(url, token)
+        waits_for_its_turn(url, token)
         return 1 if browser.failed else 0
     api = Api(url)
     a_group(url, api)

@@ -11,7 +11,7 @@ let oldest = 0;                     // seconds that an answer may be old, as oth
 let aged = 0, lastAge = 0;
 const kept = new Map();             // by URL, what has come with a tag; the last few
 const KEPT = 20;
-let askForToken = null;             // shows the form, and resolves when somebody has logged in
+let askForToken = null;             // shows the form; rejects when it was left
 
 /** What /v1 answers when something goes wrong (RFC 9457). `status` 0: there was no answer. */
 export class Problem extends Error {
@@ -23,6 +23,14 @@ export class Problem extends Error {
     }
 }
 
+/** What was stopped before it was sent. */
+export class Unsent extends Problem {
+    constructor() {
+        super(0, { detail: "it was stopped before it was sent: nothing was done" }, 0);
+    }
+}
+
+/** `show(problem, isLook)`: isLook, unless somebody wants to change something. */
 export function onLogin(show) {
     askForToken = show;
 }
@@ -108,14 +116,18 @@ async function exchange(method, url, body) {
     return read(url, response);
 }
 
-async function withLogin(method, url, body) {
+// What was stopped while it waited, for its turn or for a token, is not sent any more.
+async function withLogin(method, url, body, stop) {
     for (;;) {
+        if (stop?.aborted)
+            throw new Unsent();
         try {
             return await exchange(method, url, body);
         } catch (problem) {
             if (problem.status !== 401 || !askForToken)
                 throw problem;
-            await askForToken(problem);
+            if (!stop?.aborted)
+                await askForToken(problem, method === "GET");
         }
     }
 }
@@ -130,19 +142,23 @@ export function ask(path, query) {
     return inTurn(() => withLogin("GET", urlOf(path, query)));
 }
 
-/** The body of a change. What has no answer may have been done: send it with a uniqid. */
-export function send(method, path, body) {
+/** The body of a change. What has no answer may have been done: send it with a uniqid. `stop`, an
+ * AbortSignal, keeps from being sent what was not yet. */
+export function send(method, path, body, stop) {
     oldest = 0;
-    return inTurn(() => withLogin(method, urlOf(path), body).finally(noteChange));
+    return inTurn(() => withLogin(method, urlOf(path), body, stop).finally(noteChange));
 }
 
-/** Outside of the turns: a question that waits for it is under way. */
+/** Outside of the turns: a question that waits for it is under way. Who it is, then. */
 export async function logIn(token) {
-    csrf = (await exchange("POST", urlOf("v1/login"), { token })).csrf_token;
+    const who = await exchange("POST", urlOf("v1/login"), { token });
+    csrf = who.csrf_token;
+    return who;
 }
 
+/** Whose session is over has not to log in for it. */
 export async function logOut() {
-    await send("POST", "v1/logout", {});
+    await inTurn(() => exchange("POST", urlOf("v1/logout"), {}));
     csrf = null;
 }
 

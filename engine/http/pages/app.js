@@ -1,6 +1,7 @@
 // app.js - the frame of every page: where one is, the zone of its times, who may do what, log-in.
-import { logIn, logOut, onLogin, session } from "./api.js";
+import { logOut, onLogin, session } from "./api.js";
 import { el, swap } from "./dom.js";
+import { openLogin } from "./login.js";
 import { ownZone, switchZone, tick, zone } from "./moments.js";
 
 const main = document.getElementById("main");
@@ -8,6 +9,9 @@ const banner = document.getElementById("banner");
 const NAME = location.pathname.split("/").pop() || "home";
 // pages that are reached through another one
 const BELOW = { slot: "slots", check: "checks", job: "jobs", schedule: "schedules" };
+let who = null;                     // asks, as far as is known
+let opened = null;                  // the log-in, as long as it is open
+let isLeft = false;                 // it was left: nobody is logged in
 
 function markPage() {
     const here = BELOW[NAME] || NAME;
@@ -32,50 +36,80 @@ function setUpZone() {
     });
 }
 
-/** The form stands above the page, which waits for it. */
-function login(problem) {
-    return new Promise((resolve) => {
-        const said = el("p", { role: "alert" }, problem.message);
-        const field = el("input", { id: "token", type: "password", autocomplete: "current-password",
-            required: true });
-        const submit = async (event) => {
-            event.preventDefault();
-            try {
-                await logIn(field.value);
-                form.remove();
-                resolve();
-            } catch (wrong) {
-                swap(said, wrong.message);
-                field.select();
-            }
-        };
-        const form = el("form", { class: "login", submit }, el("h1", null, "Log in"), said,
-            el("label", { for: "token" }, "Token"), field, el("button", { type: "submit" }, "Log in"));
-        main.before(form);
-        field.focus();
-    });
-}
-
 const BANNERS = { read: "You may look, and change nothing.",
     enqueue: "You may file checks, and change nothing else." };
 
-/** What the reader may do: file checks, and change what is there. */
-function tell(who) {
-    const mayOperate = !who.read_only && who.role === "operate";
-    banner.hidden = mayOperate;
-    if (!mayOperate)
-        banner.textContent = who.read_only ? "Nothing can be changed here: it is read-only."
-            : BANNERS[who.role];
+/** Without words it is hidden. */
+function sayInBanner(...words) {
+    banner.hidden = !words.length;
+    swap(banner, words);
+}
+
+function writeLogOut() {
+    document.getElementById("logout")?.remove();
     if (who.until)
         document.getElementById("zone").after(el("button", { type: "button", id: "logout",
             click: () => logOut().finally(() => location.reload()) }, `Log out ${who.name}`));
+}
+
+/** What the reader may do: file checks, and change what is there. */
+function tell(known) {
+    who = known;
+    const mayOperate = !who.read_only && who.role === "operate";
+    if (who.read_only)
+        sayInBanner("Nothing can be changed here: it is read-only.");
+    else
+        sayInBanner(...(mayOperate ? [] : [BANNERS[who.role]]));
+    writeLogOut();
     return { mayChange: !who.read_only && who.role !== "read", mayOperate };
+}
+
+// ---- log-in ----
+
+function loggedIn(found) {
+    isLeft = false;
+    if (who)
+        tell({ ...who, ...found });
+}
+
+/** Whether somebody has logged in: the form may be left. */
+function login(why) {
+    opened = opened || new Promise((resolve) => {
+        let isIn = false;
+        openLogin({ why,
+            done: (found) => {
+                isIn = true;
+                loggedIn(found);
+            },
+            closed: () => {
+                opened = null;
+                resolve(isIn);
+            } });
+    });
+    return opened;
+}
+
+async function lookAgain() {
+    if (await login("The session is over."))
+        document.dispatchEvent(new Event("changed"));
+}
+
+/** Once it was left, what the page asks by itself opens no form again; a change does. */
+async function askForToken(problem, isLook) {
+    if (isLook && isLeft)
+        throw problem;
+    if (await login(problem.message))
+        return;
+    isLeft = true;
+    sayInBanner("You are not logged in. ", el("button", { type: "button", id: "login", click: lookAgain },
+        "Log in"));
+    throw problem;
 }
 
 async function begin() {
     markPage();
     setUpZone();
-    onLogin(login);
+    onLogin(askForToken);
     setInterval(() => document.hidden || tick(), 1000);
     const page = await import(`./page_${NAME}.js`);
     document.title = `${page.title} - prescient`;

@@ -1,6 +1,6 @@
 // change.js - the buttons that change something. Each asks first, tells how many it would be, and
 // what has become of them; what many are is done a thousand at a time, and can be stopped.
-import { send } from "./api.js";
+import { send, Unsent } from "./api.js";
 import { openDialog } from "./dialog.js";
 import { el, rowLink } from "./dom.js";
 import { moment, now, zone } from "./moments.js";
@@ -85,7 +85,7 @@ export function changeOne(change, row) {
         what: [el("p", null, rowLink(row), " ", row.job), fields.nodes],
         act: async (dialog) => {
             const answer = await send("POST", `v1/${change}`, { entity: row.entity, key: row.key,
-                job: row.job, ...fields.body(dialog) });
+                job: row.job, ...fields.body(dialog) }, dialog.stop.signal);
             dialog.hasChanged = true;
             dialog.say(answer.checks.length ? el("ul", null, answer.checks.map(outcomeOf))
                 : "There is none any more.");
@@ -108,12 +108,25 @@ function much(n, isAll) {
     return `${isAll ? "" : "at least "}${n} ${n === 1 ? "check" : "checks"}`;
 }
 
+/** The answer; null: it was stopped before that one was sent. */
+async function sendNext(change, body, dialog) {
+    try {
+        return await send("POST", `v1/${change}`, body, dialog.stop.signal);
+    } catch (problem) {
+        if (problem instanceof Unsent)
+            return null;
+        throw problem;
+    }
+}
+
 async function count(change, select, dialog) {
     const found = { n: 0, examples: [], isAll: false };
     const more = { dry_run: true, ...(CHANGES[change].hasTime ? { in: 0 } : null) };
     let after = null;
     for (let i = 0; i < COUNTED && !found.isAll && !dialog.isStopped; i++) {
-        const answer = await send("POST", `v1/${change}`, bodyOf(select, { ...more, after }));
+        const answer = await sendNext(change, bodyOf(select, { ...more, after }), dialog);
+        if (answer === null)
+            break;
         found.n += answer.matched;
         found.examples = found.examples.concat(answer.examples).slice(0, 5);
         after = answer.next;
@@ -141,7 +154,9 @@ function sayDone(state, found, dialog, how) {
 async function changeAllOf(change, select, fields, state, found, dialog) {
     const body = fields.body(dialog);
     for (let i = 0; i < CALLS && !dialog.isStopped; i++) {
-        const answer = await send("POST", `v1/${change}`, bodyOf(select, { ...body, after: state.after }));
+        const answer = await sendNext(change, bodyOf(select, { ...body, after: state.after }), dialog);
+        if (answer === null)
+            break;
         state.seen += answer.matched;
         state.changed += answer.changed;
         state.kept += answer.kept;
@@ -167,6 +182,11 @@ export function changeAll(change, select, words) {
     let found = null;
     const prepare = async (dialog) => {
         found = await count(change, select, dialog);
+        if (dialog.isStopped && !found.n && !found.isAll) {
+            found = null;
+            dialog.say("Stopped: nothing was counted.");
+            return "Count";
+        }
         sayCounted(found, dialog);
         return found.n || !found.isAll ? `${word} ${much(found.n, found.isAll)}` : null;
     };
@@ -188,7 +208,8 @@ export function selectWords(select) {
 export function changeThing({ method, path, body, title, word, what, done }) {
     openDialog({ title, word, what, act: async (dialog) => {
         const reason = dialog.reason.input.value.trim();
-        const answer = await send(method, path, { ...body, ...(reason ? { reason } : null) });
+        const answer = await send(method, path, { ...body, ...(reason ? { reason } : null) },
+            dialog.stop.signal);
         dialog.hasChanged = true;
         dialog.say(el("p", null, done(answer)));
         return null;

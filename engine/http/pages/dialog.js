@@ -35,7 +35,8 @@ class Dialog {
         this.prepare = prepare;
         this.opener = document.activeElement;
         this.label = this.opener ? nameOf(this.opener) : null;
-        this.isBusy = this.isStopped = this.hasChanged = false;
+        this.isBusy = this.hasChanged = false;
+        this.stop = new AbortController();
         this.reason = reasonField();
         this.said = el("div", { role: "status", id: "said" });
         this.bar = el("progress", { id: "bar", "aria-label": "How far it is", hidden: true });
@@ -67,9 +68,13 @@ class Dialog {
         this.leave.textContent = isBusy ? "Stop" : over;
     }
 
+    get isStopped() {
+        return this.stop.signal.aborted;
+    }
+
     /** `work` returns the word of the button that goes on; null: all is done. */
     async run(work) {
-        this.isStopped = false;
+        this.stop = new AbortController();
         this.busy(true);
         let word = this.go.textContent;
         try {
@@ -88,6 +93,8 @@ class Dialog {
         this.busy(false);
         if (this.node.open)
             (word === null ? this.leave : this.go).focus();
+        else
+            this.tellOthers();
     }
 
     submitted(event) {
@@ -99,7 +106,7 @@ class Dialog {
     stopOrClose() {
         if (!this.isBusy)
             return this.node.close();
-        this.isStopped = true;
+        this.stop.abort();
         this.leave.textContent = "Stopping ...";
     }
 
@@ -111,9 +118,14 @@ class Dialog {
     }
 
     closed() {
-        this.isStopped = true;
+        this.stop.abort();
         this.node.remove();
         giveBack(this.opener, this.label);
+        if (!this.isBusy)
+            this.tellOthers();
+    }
+
+    tellOthers() {
         if (this.hasChanged)
             document.dispatchEvent(new Event("changed"));
     }
