@@ -392,12 +392,39 @@ def rights(url):
              posts)
 
 
+def first_question(url):
+    """A page whose question who asks is not answered, three times."""
+    away = [503, {"detail": "the store is away"}]
+    sessions = "asked.filter((a) => a[1] === 'session').length"
+    with Browser(url, answers={"session": [away, away, away]}) as b:
+        b.driver.get(url + "new")
+        says("why nothing is offered is said", b.wait("!document.querySelector('#banner').hidden") and
+             "the store is away" in b.text("#banner"), b.text("body"))
+        says("nothing is shown that may not be offered", b.text("main") == "New check", b.text("main"))
+        b.wait(f"{sessions} === 2 && flying === 0 && [...timers.values()].includes(5000)")
+        b.js(HIDE, True)
+        says("it is asked again", b.wait("![...timers.values()].includes(5000)"), b.js("return asked"))
+        says("but not by a tab that is hidden", b.js(f"return {sessions}") == 2, b.js("return asked"))
+        b.js(HIDE, False)
+        says("until somebody looks", b.wait(f"{sessions} === 3"), b.js("return asked"))
+        says("the answer opens the page", b.settled() and b.wait(
+            "document.querySelector('button[type=submit]')?.textContent === 'File it'"), b.text("body"))
+        says("and the banner is gone", b.js("return document.querySelector('#banner').hidden"))
+
+
 def tokens(url, token):
     """At a server that knows one token, of role read."""
     with Browser(url) as b:
         b.driver.get(url + "new")
         says("a server with tokens asks for one", b.wait("document.activeElement.id === 'token'"),
              b.text("body"))
+        b.keys(Keys.ESCAPE)
+        says("who leaves that is told how to come back",
+             b.wait("document.querySelector('#banner').textContent === 'You are not logged in. Log in'"),
+             b.text("body"))
+        says("and sees nothing", b.text("main") == "New check", b.text("main"))
+        b.driver.find_element(By.ID, "login").click()
+        b.wait("document.activeElement.id === 'token'")
         b.keys("prescient_0", Keys.ENTER)
         says("a wrong one is refused", b.wait("document.querySelector('.login [role=alert]')"
                                               ".textContent.includes('token')"), b.text("body"))
@@ -435,6 +462,7 @@ def main():
         ages(url)
         ended_looks(url)
         hidden_tabs(url)
+        first_question(url)
         zones(url)
     return 1 if failed else 0
 

@@ -9,6 +9,7 @@ const banner = document.getElementById("banner");
 const NAME = location.pathname.split("/").pop() || "home";
 // pages that are reached through another one
 const BELOW = { slot: "slots", check: "checks", job: "jobs", schedule: "schedules" };
+const AFTER_TROUBLE_S = 5;
 let who = null;                     // asks, as far as is known
 let opened = null;                  // the log-in, as long as it is open
 let isLeft = false;                 // it was left: nobody is logged in
@@ -70,6 +71,7 @@ function loggedIn(found) {
     isLeft = false;
     if (who)
         tell({ ...who, ...found });
+    document.dispatchEvent(new Event("login"));
 }
 
 /** Whether somebody has logged in: the form may be left. */
@@ -106,6 +108,39 @@ async function askForToken(problem, isLook) {
     throw problem;
 }
 
+// ---- who asks ----
+
+/** Until a tab that somebody sees is to ask again, or somebody has logged in. */
+function pause(seconds) {
+    const over = new AbortController();
+    const hear = (event, f) => document.addEventListener(event, f, { signal: over.signal });
+    return new Promise((resolve) => {
+        const seen = () => document.hidden || resolve();
+        hear("login", resolve);
+        if (!isLeft)
+            setTimeout(() => {
+                hear("visibilitychange", seen);
+                seen();
+            }, seconds * 1000);
+    }).finally(() => over.abort());
+}
+
+/** It is asked before all else, as a page shows nothing that its reader may not do, and until there
+ * is an answer. */
+async function whoAsks() {
+    for (;;) {
+        try {
+            return await session();
+        } catch (problem) {
+            const seconds = Math.max(AFTER_TROUBLE_S, problem.retryS);
+            if (!isLeft)
+                sayInBanner(`${problem.message}. What you may do here is not known; asked again in `,
+                    `${seconds} s.`);
+            await pause(seconds);
+        }
+    }
+}
+
 async function begin() {
     markPage();
     setUpZone();
@@ -113,8 +148,11 @@ async function begin() {
     setInterval(() => document.hidden || tick(), 1000);
     const page = await import(`./page_${NAME}.js`);
     document.title = `${page.title} - prescient`;
-    // asked before all else, as a page shows nothing that its reader may not do
-    page.show(main, await session().then(tell, () => ({ mayChange: false, mayOperate: false })));
+    main.setAttribute("aria-busy", "true");
+    swap(main, el("h1", null, page.title));
+    const rights = tell(await whoAsks());
+    main.removeAttribute("aria-busy");
+    page.show(main, rights);
 }
 
 begin();
