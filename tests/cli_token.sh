@@ -188,6 +188,38 @@ browsers() {
     ends again.$s
 }
 
+# A browser sends the cookies of all ports of a name, and those of paths above. at PORT SERVER PATH
+# [option of curl...]
+at() {
+    SOCK=$2 get -b jars.$STORE_NAME -c jars.$STORE_NAME -H "Origin: http://localhost:$1" \
+        -H 'Content-Type: application/json' "${@:4}" "http://localhost:$1$3"
+}
+servers_of_one_name() {
+    local s=$STORE_NAME token a b c i
+    a_clean_store
+    token=$(new_token anna operate)
+    serve root.$s; a=$SOCK
+    BASE=/p serve below.$s --set base_path=/p; b=$SOCK
+    # it knows other tokens
+    "$P" --store sqlite:other.$s.db --quiet init
+    "$P" --store sqlite:other.$s.db --quiet token new eve --role read >other.$s
+    BASE=/p/o serve other.$s --store sqlite:other.$s.db --set base_path=/p/o; c=$SOCK
+    is "$s: servers of one name, log in to each" "$(
+        at 81 "$a" /v1/login -d "{\"token\":\"$token\"}"
+        at 81 "$b" /p/v1/login -d "{\"token\":\"$token\"}"
+        at 81 "$c" /p/o/v1/login -d "{\"token\":\"$(cat other.$s)\"}"
+        at 82 "$b" /p/v1/login -d "{\"token\":\"$token\"}")" 200200200200
+    is "$s: and each is logged in" "$(for i in "81 $a /v1" "81 $b /p/v1" "81 $c /p/o/v1" "82 $b /p/v1"; do
+        at $i/session; said name; done | tr -d '\n')" \
+        "200('anna',)200('anna',)200('eve',)200('anna',)"
+    is "$s: and out, alone" "$(at 81 "$b" /p/v1/logout -d '{}'
+        for i in "81 $a /v1" "81 $b /p/v1" "81 $c /p/o/v1" "82 $b /p/v1"; do at $i/session; done)" \
+        200200401200200
+    ends root.$s
+    ends below.$s
+    ends other.$s
+}
+
 read_only() {
     local s=$STORE_NAME token
     a_clean_store
@@ -254,7 +286,7 @@ beyond_this_machine() {
 }
 
 on_this_store() {
-    at_once from_the_first_one_on end_everywhere roles browsers read_only tries away
+    at_once from_the_first_one_on end_everywhere roles browsers servers_of_one_name read_only tries away
     [ "$STORE_NAME" != sqlite ] || at_once beyond_this_machine
 }
 on_each_store on_this_store

@@ -55,8 +55,8 @@ static struct gate_visit visit;
 static enum gate_rc judge_at(const char *authorization, const char *cookie, int64_t came_us, int64_t now_us)
 {
     visit = (struct gate_visit){ .came_us = came_us };
-    return gate_judge(&g, &(struct gate_asks){ .authorization = authorization, .cookie = cookie }, now_us,
-                      today_s, &visit);
+    return gate_judge(&g, &(struct gate_asks){ .authorization = authorization, .cookie = cookie,
+                                               .cookie_name = SESSION_COOKIE }, now_us, today_s, &visit);
 }
 
 static enum gate_rc judge(const char *token, int64_t came_us, int64_t now_us)
@@ -207,6 +207,38 @@ static void a_session_lasts_as_long_as_it_says(void)
     CU_ASSERT(judge_at(NULL, cookie_of(old, today_s + 1), 10 * S, 10 * S) == GATE_OVER);
 }
 
+static enum gate_rc judge_two(const char *one, const char *two, int64_t came_us, int64_t now_us)
+{
+    char header[2 * (sizeof SESSION_COOKIE + SESSION_TEXT) + 2];
+    strcpy(header, cookie_of(one, one == old ? today_s : today_s + 1));
+    strcat(header, "; ");
+    strcat(header, cookie_of(two, two == old ? today_s : today_s + 1));
+    return judge_at(NULL, header, came_us, now_us);
+}
+
+/* Those of another server, of a path above ours, or of who may set cookies for all of a domain. */
+static void of_several_sessions_the_first_good_one_counts(void)
+{
+    begin(10 * S);
+    CU_ASSERT(judge_two(unknown, shop, 10 * S, 10 * S) == GATE_LETS_IN);
+    CU_ASSERT_STRING_EQUAL(visit.guest.name, "shop");
+    CU_ASSERT(judge_two(shop, unknown, 10 * S, 10 * S) == GATE_LETS_IN);
+    CU_ASSERT(judge_two(old, shop, 10 * S, 10 * S) == GATE_LETS_IN);
+    CU_ASSERT(judge_two(eye, shop, 10 * S, 10 * S) == GATE_LETS_IN);
+    CU_ASSERT_STRING_EQUAL(visit.guest.name, "eye");
+}
+
+/* One that may be made by now is waited for; one that was good slows nobody. */
+static void of_several_bad_ones_the_best_is_told(void)
+{
+    begin(10 * S);
+    CU_ASSERT(judge_two(old, unknown, 11 * S, 11 * S) == GATE_UNKNOWN);
+    CU_ASSERT(judge_two(unknown, old, 11 * S, 11 * S) == GATE_UNKNOWN);
+    CU_ASSERT(judge_two(unknown, old, 10 * S, 10 * S) == GATE_OVER);
+    CU_ASSERT(judge_two(old, unknown, 10 * S, 10 * S) == GATE_OVER);
+    CU_ASSERT(judge_two(unknown, unknown, 10 * S, 10 * S) == GATE_WRONG);
+}
+
 /* Who knows the digest of a token can name it, and not sign for it. */
 static void a_session_that_another_token_has_signed_is_wrong(void)
 {
@@ -285,6 +317,8 @@ static const struct test tests[] = {
     TEST(what_cannot_be_read_leaves_the_list),
     TEST(the_list_says_whether_its_store_takes_writes),
     TEST(a_session_lasts_as_long_as_it_says),
+    TEST(of_several_sessions_the_first_good_one_counts),
+    TEST(of_several_bad_ones_the_best_is_told),
     TEST(a_session_that_another_token_has_signed_is_wrong),
     TEST(who_is_wrong_again_waits_longer),
     TEST(many_peers_push_out_the_one_of_longest_ago),

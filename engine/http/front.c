@@ -187,14 +187,23 @@ static const char *forbids(const struct front *f, const struct connection *c, co
     return is_change(&c->request) ? browser_refuses(&c->request, &c->visit.guest, wish) : NULL;
 }
 
+static const char *name_cookie(const struct front *f, const struct connection *c, char out[SESSION_NAME])
+{
+    const char *base_path = f->settings->base_path ? f->settings->base_path : "";
+    session_name(c->request.headers[REQUEST_HOST], base_path, out);
+    return out;
+}
+
 bool front_lets_in(struct front *f, struct connection *c, const struct verdict_of_head *v)
 {
     const char *const *headers = c->request.headers;
+    char cookie_name[SESSION_NAME];
     if (v->problem == PROBLEM_FOREIGN_HOST && v->route < 0)
         return true;                /* and it is refused for that */
     bool is_for_all = v->row && v->row->access == ACCESS_ANYONE;
     struct gate_asks asks = { .authorization = headers[REQUEST_AUTHORIZATION],
                               .cookie = headers[REQUEST_COOKIE],
+                              .cookie_name = name_cookie(f, c, cookie_name),
                               .needs_no_store = v->row && v->row->needs_no_store };
     if (!is_for_all && !lets_in(f, c, &asks))
         return false;
@@ -280,7 +289,7 @@ void front_session(struct front *f, struct connection *c)
 
 /* ---- logging in and out ---- */
 
-enum { COOKIE_HEADER = SESSION_TEXT + 400 };
+enum { COOKIE_HEADER = SESSION_NAME + SESSION_TEXT + 400 };
 
 /* `value` "": the browser forgets it. A proxy that has TLS is seen by where the page comes from. */
 static void cookie_header(const struct front *f, const struct connection *c, const char *value, int lasts_s,
@@ -289,9 +298,9 @@ static void cookie_header(const struct front *f, const struct connection *c, con
     const char *origin = c->request.headers[REQUEST_ORIGIN];
     const char *path = f->settings->base_path ? f->settings->base_path : "/";
     const char *secure = origin && browser_is_secure(origin) ? "; Secure" : "";
-    snprintf(out, COOKIE_HEADER,
-             "Set-Cookie: " SESSION_COOKIE "=%s; Path=%s; Max-Age=%d; HttpOnly; SameSite=Strict%s\r\n", value,
-             path, lasts_s, secure);
+    char name[SESSION_NAME];
+    snprintf(out, COOKIE_HEADER, "Set-Cookie: %s=%s; Path=%s; Max-Age=%d; HttpOnly; SameSite=Strict%s\r\n",
+             name_cookie(f, c, name), value, path, lasts_s, secure);
 }
 
 /* "Bearer TOKEN" of {"token": TOKEN}, as the header has it; NULL: the body is none of these. */

@@ -116,18 +116,37 @@ static enum gate_rc judge_session(const struct gate *g, const struct session *s,
     return GATE_LETS_IN;
 }
 
-static enum gate_rc judge(const struct gate *g, const struct gate_asks *asks, int64_t now_s,
+/* It may have been made since the list was asked for, until that is ruled out. */
+static enum gate_rc when_sure(enum gate_rc rc, bool is_sure)
+{
+    return rc == GATE_UNKNOWN && is_sure ? GATE_WRONG : rc;
+}
+
+/* A browser sends the one of the longest path first. Others may be of other servers. */
+static enum gate_rc judge_sessions(const struct gate *g, const struct gate_asks *asks, int64_t now_s,
+                                   bool is_sure, struct gate_guest *guest)
+{
+    struct session sessions[SESSION_SEVERAL];
+    int n = session_of_header(asks->cookie, asks->cookie_name, sessions);
+    enum gate_rc best = n ? GATE_WRONG : GATE_NOTHING;
+    for (int i = 0; i < n && best != GATE_LETS_IN; i++) {
+        enum gate_rc rc = when_sure(judge_session(g, &sessions[i], now_s, guest), is_sure);
+        best = rc < best ? rc : best;
+    }
+    return best;
+}
+
+static enum gate_rc judge(const struct gate *g, const struct gate_asks *asks, int64_t now_s, bool is_sure,
                           struct gate_guest *guest)
 {
-    struct session session;
     if (!g->is_closed) {
         *guest = (struct gate_guest){ .role = ROLE_OPERATE, .by = BY_NOTHING };
         return GATE_LETS_IN;
     }
     if (asks->authorization)
-        return judge_token(g, asks->authorization, guest);
-    if (asks->cookie && session_of_header(asks->cookie, &session))
-        return judge_session(g, &session, now_s, guest);
+        return when_sure(judge_token(g, asks->authorization, guest), is_sure);
+    if (asks->cookie)
+        return judge_sessions(g, asks, now_s, is_sure, guest);
     return GATE_NOTHING;
 }
 
@@ -139,8 +158,6 @@ enum gate_rc gate_judge(const struct gate *g, const struct gate_asks *asks, int6
     bool has_patience = now_us - visit->came_us < GATE_PATIENCE_US;
     if (!is_known)
         return has_patience && !g->failed_us ? GATE_WAITS : GATE_AWAY;
-    enum gate_rc rc = judge(g, asks, now_s, &visit->guest);
-    /* it may have been made since the list was asked for */
     bool is_sure = g->asked_us >= visit->came_us || !has_patience;
-    return rc == GATE_UNKNOWN && is_sure ? GATE_WRONG : rc;
+    return judge(g, asks, now_s, is_sure, &visit->guest);
 }

@@ -64,9 +64,11 @@ struct gate_visit {
 
 struct gate_asks {
     const char *authorization, *cookie;             /* headers; NULL: not there */
+    const char *cookie_name;                        /* session_name() */
     bool needs_no_store;
 };
 
+/* Of several, that of the earlier is told. */
 enum gate_rc {
     GATE_LETS_IN,
     GATE_WAITS,                     /* for a list: that of now is too old */

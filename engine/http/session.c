@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <nettle/memops.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What is signed begins with this, so that no signature stands for anything else. */
@@ -70,30 +71,39 @@ void session_csrf(const struct session *s, char out[SESSION_CSRF])
 
 /* ---- the header ---- */
 
-/* The value of one "name=value" of `len` bytes, if it is ours. */
-static bool take_pair(const char *pair, size_t len, struct session *out)
+void session_name(const char *host, const char *base_path, char out[SESSION_NAME])
 {
-    char text[SESSION_TEXT];
-    size_t name = sizeof SESSION_COOKIE;
-    if (len != name + SESSION_TEXT - 1 || strncmp(pair, SESSION_COOKIE "=", name) != 0)
-        return false;
-    memcpy(text, pair + name, SESSION_TEXT - 1);
-    text[SESSION_TEXT - 1] = '\0';
-    struct session read = { 0 };
-    if (!token_from_hex(text, read.bytes, sizeof read.bytes))
-        return false;
-    *out = read;
-    return true;
+    const char *port = host ? strrchr(host, ':') : NULL;
+    bool has_port = port && port[1] && !strchr(port, ']');      /* not the end of "[::1]" */
+    char *to = out + snprintf(out, SESSION_NAME, SESSION_COOKIE);
+    if (has_port)
+        to += snprintf(to, 7, "_%.5s", port + 1);
+    snprintf(to, (size_t)(out + SESSION_NAME - to), "%s", base_path);
+    for (; *to; to++)
+        if (*to == '/')             /* a name may not have it */
+            *to = '.';
 }
 
-bool session_of_header(const char *cookie, struct session *out)
+/* The value of one "name=value" of `len` bytes, if it is ours. */
+static bool take_pair(const char *pair, size_t len, const char *name, struct session *out)
 {
-    int found = 0;
-    for (const char *at = cookie; *at; ) {
+    char text[SESSION_TEXT];
+    size_t value = strlen(name) + 1;
+    if (len != value + SESSION_TEXT - 1 || strncmp(pair, name, value - 1) != 0 || pair[value - 1] != '=')
+        return false;
+    memcpy(text, pair + value, SESSION_TEXT - 1);
+    text[SESSION_TEXT - 1] = '\0';
+    return token_from_hex(text, out->bytes, sizeof out->bytes);
+}
+
+int session_of_header(const char *cookie, const char *name, struct session out[SESSION_SEVERAL])
+{
+    int n = 0;
+    for (const char *at = cookie; *at && n < SESSION_SEVERAL; ) {
         at += strspn(at, " ;");
         size_t len = strcspn(at, "; ");
-        found += take_pair(at, len, out);
+        n += take_pair(at, len, name, &out[n]);
         at += len;
     }
-    return found == 1;
+    return n;
 }

@@ -6,7 +6,7 @@
 
 #include "token.h"
 
-#define SESSION_COOKIE "prescient_session"
+#define SESSION_COOKIE "prescient_session"          /* its name begins so */
 
 enum {
     SESSION_LASTS_S = 12 * 3600,
@@ -16,6 +16,8 @@ enum {
     SESSION_BYTES = SESSION_SIGNED + ED25519_SIGNATURE_SIZE,
     SESSION_TEXT = 2 * SESSION_BYTES + 1,
     SESSION_CSRF = 33,
+    SESSION_NAME = sizeof SESSION_COOKIE + 6 + 200,             /* of the cookie, with a NUL */
+    SESSION_SEVERAL = 4,            /* so many of one header are looked at */
 };
 
 /* The token it is of, until when in 8 bytes, random bytes, the signature of all that. */
@@ -24,8 +26,14 @@ struct session { uint8_t bytes[SESSION_BYTES]; };
 void session_make(const char *token, int64_t until_s, const uint8_t random[SESSION_RANDOM],
                   struct session *out);
 void session_text(const struct session *s, char out[SESSION_TEXT]);
-/* The session of the header Cookie; false: it has none, or two of them. */
-bool session_of_header(const char *cookie, struct session *out);
+
+/* The cookie's name. Cookies know no ports, and those of "/" are sent to "/shop", too: so the name
+ * has the port of the header Host (NULL: there is none) and what paths begin with. It is the same
+ * for all servers behind one proxy. */
+void session_name(const char *host, const char *base_path, char out[SESSION_NAME]);
+/* The sessions that the header Cookie has under this name, in its order; returns how many. There
+ * may be more than one: those of other domains and paths. */
+int session_of_header(const char *cookie, const char *name, struct session out[SESSION_SEVERAL]);
 
 bool session_is_of(const struct session *s, const uint8_t hash[TOKEN_HASH]);
 bool session_is_signed(const struct session *s, const uint8_t key[TOKEN_KEY]);

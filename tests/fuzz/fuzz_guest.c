@@ -16,14 +16,16 @@ static void look_at_token(const char *header)
 
 static void look_at_session(const char *header)
 {
-    struct session s, again;
+    struct session all[SESSION_SEVERAL], again[SESSION_SEVERAL];
     char text[SESSION_TEXT], cookie[sizeof SESSION_COOKIE + SESSION_TEXT];
-    if (!session_of_header(header, &s))
-        return;
-    session_text(&s, text);
-    MUST(strstr(header, text));
-    snprintf(cookie, sizeof cookie, SESSION_COOKIE "=%s", text);
-    MUST(session_of_header(cookie, &again) && !memcmp(&s, &again, sizeof s));
+    int n = session_of_header(header, SESSION_COOKIE, all);
+    for (int i = 0; i < n; i++) {
+        session_text(&all[i], text);
+        MUST(strstr(header, text));
+        snprintf(cookie, sizeof cookie, SESSION_COOKIE "=%s", text);
+        MUST(session_of_header(cookie, SESSION_COOKIE, again) == 1);
+        MUST(!memcmp(&all[i], again, sizeof *again));
+    }
 }
 
 /* A list that has only our token; and one that is made of the bytes. */
@@ -43,7 +45,7 @@ static void look_at_gate(const char *header)
     MUST(gate_take(&g, list, (size_t)n, 1, &err) == 0);
     enum gate_rc rc = gate_judge(&g, &(struct gate_asks){ .authorization = header }, 2, 1, &visit);
     MUST(rc != GATE_LETS_IN || strstr(header, known));
-    rc = gate_judge(&g, &(struct gate_asks){ .cookie = header }, 2, 1, &visit);
+    rc = gate_judge(&g, &(struct gate_asks){ .cookie = header, .cookie_name = SESSION_COOKIE }, 2, 1, &visit);
     MUST(rc != GATE_LETS_IN || visit.guest.by == BY_SESSION);
     gate_take(&g, header, strlen(header), 2, &err);
     MUST(g.n <= GATE_TOKENS && g.is_closed);
@@ -60,6 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     look_at_gate(text);
     if (host) {
         *host++ = '\0';
+        char name[SESSION_NAME];
+        session_name(host, text, name);
+        MUST(!strncmp(name, SESSION_COOKIE, strlen(SESSION_COOKIE)) && !strchr(name, '/'));
         MUST(!browser_is_ours(text, host) || strchr(text, ':'));
     }
     free(text);
