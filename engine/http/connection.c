@@ -520,13 +520,20 @@ static void write_out(struct connection *c)
 
 /* ---- a turn ---- */
 
+/* For an answer, or its turn. */
+static bool is_waiting(const struct connection *c)
+{
+    return c->state == CONNECTION_WAITS || c->state == CONNECTION_HELD;
+}
+
+/* Only what a turn does something about: epoll tells the rest again at once, without an end. */
 static uint32_t wanted(const struct connection *c)
 {
     bool reads = c->state == CONNECTION_READS || c->state == CONNECTION_DRAINS;
     uint32_t wants = outgoing_is_empty(&c->out) ? 0 : EPOLLOUT;
     if (reads && !c->is_at_end)
         wants |= EPOLLIN;
-    if (!reads && follow_is_on(&c->follow))
+    if (is_waiting(c) && follow_is_on(&c->follow))
         wants |= EPOLLRDHUP;        /* it sends no more, so nobody waits there any more */
     return wants;
 }
@@ -544,7 +551,7 @@ static void watch(struct connection *c)
 
 void connection_turn(struct connection *c, bool readable, bool is_gone)
 {
-    if (is_gone && (c->state == CONNECTION_WAITS || c->state == CONNECTION_HELD))
+    if (is_gone && is_waiting(c))
         give_up(c);
     else if (readable && c->state == CONNECTION_READS)
         read_in(c);
