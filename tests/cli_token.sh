@@ -285,8 +285,33 @@ beyond_this_machine() {
     ends beyond
 }
 
+# Those of IPv4 come to [::] as addresses of IPv6.
+peers_of_both_kinds() {
+    local port token poll
+    port=$(python3 -c 'import socket; s = socket.socket(socket.AF_INET6); s.bind(("::", 0))
+print(s.getsockname()[1])') || { echo "# no IPv6 here: peers of both kinds are not tried"; return; }
+    a_clean_store
+    token=$(new_token shop read)
+    start both "$P" serve --listen "[::]:$port" --set http_peer_requests=1
+    # from ADDRESS PATH HOST
+    from() {
+        curl -s --max-time $((60 * PATIENCE)) --interface "$1" -o body -w '%{http_code}' \
+            -H "Authorization: Bearer $token" "http://$3:$port$2"
+    }
+    is_taken() { [ "$(from 127.0.0.1 /v1/status 127.0.0.1)" = 429 ]; }
+    ok "a server at [::]" wait_until 20 curl -sf "http://127.0.0.1:$port/liveness"
+    from 127.0.0.1 /v1/events 127.0.0.1 >/dev/null
+    from 127.0.0.1 "/v1/events?after=$(json 'j["next"]' <body)&wait=60s" 127.0.0.1 >/dev/null &
+    poll=$!
+    ok "one address has all that it may have" wait_until 30 is_taken
+    is "others have theirs" "$(from 127.0.0.2 /v1/status 127.0.0.1; from ::1 /v1/status '[::1]')" 200200
+    is "and the one has not" "$(from 127.0.0.1 /v1/status 127.0.0.1)" 429
+    ends both
+    wait "$poll"
+}
+
 on_this_store() {
     at_once from_the_first_one_on end_everywhere roles browsers servers_of_one_name read_only tries away
-    [ "$STORE_NAME" != sqlite ] || at_once beyond_this_machine
+    [ "$STORE_NAME" != sqlite ] || at_once beyond_this_machine peers_of_both_kinds
 }
 on_each_store on_this_store

@@ -2,7 +2,7 @@
  * clock is the test's. */
 #include "../engine/http/gate.h"
 
-#include <netinet/in.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include "test.h"
@@ -298,6 +298,29 @@ static void a_network_of_ipv6_is_one_peer(void)
     CU_ASSERT(slow_who((struct sockaddr *)&v4) != slow_who(&file));
 }
 
+static uint64_t who_of(const char *address)
+{
+    struct sockaddr_in v4 = { .sin_family = AF_INET };
+    struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+    if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
+        return slow_who((struct sockaddr *)&v4);
+    CU_ASSERT_FATAL(inet_pton(AF_INET6, address, &v6.sin6_addr) == 1);
+    return slow_who((struct sockaddr *)&v6);
+}
+
+/* To [::], a socket of both kinds, they come as addresses of IPv6 with the same beginning. */
+static void addresses_of_ipv4_are_peers_of_their_own_everywhere(void)
+{
+    static const char *const peers[] = { "127.0.0.1", "::ffff:127.0.0.2", "192.0.2.1", "::1", "1.2.0.192",
+                                         "2001:db8:100::1", "32.1.13.184", "184.13.1.32" };
+    enum { PEERS = sizeof peers / sizeof *peers };
+    for (int i = 0; i < PEERS; i++)
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(who_of(peers[i]) != who_of(peers[k]));
+    CU_ASSERT(who_of("::ffff:192.0.2.1") == who_of("192.0.2.1"));
+    CU_ASSERT(who_of("2001:db8:100::1") == who_of("2001:db8:100::2"));
+}
+
 static int free_all(void)
 {
     gate_free(&g);
@@ -323,6 +346,7 @@ static const struct test tests[] = {
     TEST(who_is_wrong_again_waits_longer),
     TEST(many_peers_push_out_the_one_of_longest_ago),
     TEST(a_network_of_ipv6_is_one_peer),
+    TEST(addresses_of_ipv4_are_peers_of_their_own_everywhere),
     { 0 }
 };
 

@@ -4,13 +4,26 @@
 #include <netinet/in.h>
 #include <string.h>
 
+/* As a network of IPv6 that nobody has. */
+static uint64_t who_of_v4(const void *address)
+{
+    uint8_t bytes[sizeof(uint64_t)] = { [3] = 1 };
+    uint64_t who;
+    memcpy(bytes + 4, address, 4);
+    memcpy(&who, bytes, sizeof who);
+    return who;
+}
+
 uint64_t slow_who(const struct sockaddr *peer)
 {
     uint64_t who = 0;
+    const struct in6_addr *v6 = &((const struct sockaddr_in6 *)peer)->sin6_addr;
     if (peer->sa_family == AF_INET)
-        who = (uint64_t)1 << 32 | ((const struct sockaddr_in *)peer)->sin_addr.s_addr;
+        who = who_of_v4(&((const struct sockaddr_in *)peer)->sin_addr);
+    else if (peer->sa_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(v6))
+        who = who_of_v4(v6->s6_addr + 12);      /* as such a peer comes to [::] */
     else if (peer->sa_family == AF_INET6)
-        memcpy(&who, &((const struct sockaddr_in6 *)peer)->sin6_addr, sizeof who);
+        memcpy(&who, v6, sizeof who);
     return who;
 }
 

@@ -22,7 +22,8 @@ struct slow_peer {
 
 struct slow { struct slow_peer peers[SLOW_PEERS]; };        /* all zero: nobody has failed */
 
-/* An IPv4 address, the first half of an IPv6 address, or all who come over a socket file. */
+/* An IPv4 address, also one that comes to a socket of IPv6; the first half of an IPv6 address; or
+ * all who come over a socket file. */
 uint64_t slow_who(const struct sockaddr *peer);
 
 /* One more has failed; returns how long its answer is to wait. */
