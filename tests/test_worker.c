@@ -227,6 +227,68 @@ static void what_was_handed_over_before_a_crash_is_answered(void)
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
 
+/* ---- the deadline of what has a concurrency key ---- */
+
+/* A call of four checks takes longer than one may that hands over nothing, which is 1.4 s. The one
+ * that has a key is number `keyed`; the last one is run first. */
+static void begin_four(int keyed, int64_t trust_us)
+{
+    char text[PATH_MAX + 256], build[PATH_MAX] = "";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(realpath(test_build_dir(), build));
+    snprintf(text, sizeof text,
+             "plugin_dirs = [\"%s/tests/jobs\"]; kill_grace = \"0s\"; jobs = { early = { plugin = "
+             "\"early\"; timeout = \"400ms\"; batch_timeout = \"400ms\"; settings = { pause_us = 450000; "
+             "}; }; };",
+             build);
+    CU_ASSERT_EQUAL_FATAL(workerfx_start_with(text), MESSAGE_READY);
+    workerfx_fill(trust_us);
+    for (int i = 0; i < 4; i++)
+        if (i == keyed)
+            workerfx_put_keyed(0, "1");
+        else
+            workerfx_put(0, "1", false);
+}
+
+/* It was killed in the middle of others, and one of them took the blame. */
+static void nothing_is_ended_for_a_key_whose_check_is_over(void)
+{
+    begin_four(3, 10000000);
+    CU_ASSERT_TRUE(workerfx_run_to_end());
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(workerfx_answer(i).kind, PRESCIENT_DONE);
+    workerfx_stop();
+}
+
+/* The engine counts from there, too, and renews its places meanwhile. */
+static void what_is_handed_over_gives_a_check_with_a_key_its_time_anew(void)
+{
+    begin_four(0, 10000000);
+    CU_ASSERT_TRUE(workerfx_run_to_end());
+    for (int i = 0; i < 4; i++)
+        CU_ASSERT_EQUAL(workerfx_answer(i).kind, PRESCIENT_DONE);
+    workerfx_stop();
+}
+
+/* A place lasts for as long as its engine could still trust it: nothing runs beyond that. */
+static void a_check_whose_place_is_not_trusted_any_more_gets_no_more_time(void)
+{
+    char body[MESSAGE_MAX + 1];
+    int len;
+    for (int is_told = 0; is_told < 2; is_told++) {
+        begin_four(0, is_told ? 10000000 : 300000);
+        workerfx_say_run();
+        while (is_told && !slab_claimed(workerfx.slab))
+            usleep(1000);
+        if (is_told)
+            slab_stop(workerfx.slab);
+        CU_ASSERT_EQUAL(workerfx_hear(body, &len), 0);
+        CU_ASSERT_TRUE(workerfx_is_answer(3, PRESCIENT_DONE, "many, 400 ms of 400 ms"));
+        CU_ASSERT_FALSE(slab_is_answered(workerfx.slab, 0));
+        int status = workerfx_ended();
+        CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+}
+
 static void batches_are_as_long_as_the_job_says_and_single_checks_run_alone(void)
 {
     /* 3, the single one, 2 */
@@ -428,6 +490,9 @@ static const struct test tests[] = {
     TEST(answers_are_handed_over_once_and_then_belong_to_the_engine),
     TEST(a_job_that_waits_is_told_that_the_engine_stops),
     TEST(what_was_handed_over_before_a_crash_is_answered),
+    TEST(nothing_is_ended_for_a_key_whose_check_is_over),
+    TEST(what_is_handed_over_gives_a_check_with_a_key_its_time_anew),
+    TEST(a_check_whose_place_is_not_trusted_any_more_gets_no_more_time),
     TEST(garbage_of_a_job_is_garbage_to_the_engine_and_no_more),
     TEST(past_the_trust_window_nothing_is_started_until_told_to_go_on),
     TEST(what_was_cut_off_is_not_run),

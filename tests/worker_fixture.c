@@ -120,7 +120,7 @@ void workerfx_fill(int64_t trust_us)
     slab_reset(workerfx.slab, 1000, business_now_us() + trust_us);
 }
 
-void workerfx_put(int job, const char *key, bool single)
+static void put(int job, const char *key, const char *concurrency_key, bool single)
 {
     static const char *const names[] = { "misbehave",   "noanswer", "effects",
                                          "batch_crash", "missing",  "batch_effects" };
@@ -135,8 +135,19 @@ void workerfx_put(int job, const char *key, bool single)
         .entity_key_len = (uint32_t)strlen(key),
         .job_exec = names[job],
         .job_exec_len = (uint32_t)strlen(names[job]),
+        .concurrency_key = concurrency_key,
     };
     CU_ASSERT_TRUE_FATAL(slab_put(workerfx.slab, &check, job, single));
+}
+
+void workerfx_put(int job, const char *key, bool single)
+{
+    put(job, key, NULL, single);
+}
+
+void workerfx_put_keyed(int job, const char *key)
+{
+    put(job, key, "project 7", false);
 }
 
 void workerfx_say_run(void)

@@ -38,6 +38,7 @@ int workerfx_ended(void);               /* waits for its end; returns its status
 
 void workerfx_fill(int64_t trust_us);   /* a new generation of checks; then each of them: */
 void workerfx_put(int job, const char *key, bool single);
+void workerfx_put_keyed(int job, const char *key);      /* it has a concurrency key */
 void workerfx_say_run(void);
 bool workerfx_run_to_end(void);         /* says so, and waits for the end of them */
 

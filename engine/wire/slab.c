@@ -521,6 +521,11 @@ static uint32_t count_alike(const struct slab *s, uint32_t next, uint32_t end, i
     return n;
 }
 
+bool slab_may_start(const struct slab *s, int64_t boot_us)
+{
+    return boot_us < atomic_load_explicit(&s->shared->start_until_us, memory_order_acquire);
+}
+
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n)
 {
     struct shared *m = s->shared;
@@ -530,7 +535,7 @@ enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from,
         uint32_t next = claim_next(claim), end = claim_end(claim);
         if (next >= end || end > SLAB_CHECKS_MAX)
             return SLAB_EMPTY;
-        if (boot_us >= atomic_load_explicit(&m->start_until_us, memory_order_acquire))
+        if (!slab_may_start(s, boot_us))
             return SLAB_UNTRUSTED;
         bool full = s->out_used > SLAB_OUT_BYTES - SLAB_ANSWER_BYTES - SLAB_TEXT_MAX;
         uint32_t alike = full ? 0 : count_alike(s, next, end, most);

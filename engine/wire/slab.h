@@ -111,6 +111,8 @@ bool slab_has_key(const struct slab *s, int from, int n);
 bool slab_peek(struct slab *s, int *job, bool *single);
 
 enum slab_claim { SLAB_CLAIMED, SLAB_EMPTY, SLAB_UNTRUSTED };
+/* Whether the trust allows to start a check at this moment; a claim asks for it, too. */
+bool slab_may_start(const struct slab *s, int64_t boot_us);
 /* Claims up to `most` checks that follow each other and share job and single (single: one).
  * `boot_us` is the time now. */
 enum slab_claim slab_claim(struct slab *s, int most, int64_t boot_us, int *from, int *n);

@@ -93,6 +93,55 @@ static const char *overrule(const struct worker *w, int place, struct prescient_
     return h->is_refused ? h->refusal : "no answer";
 }
 
+/* ---- the deadline of checks that have a concurrency key ---- */
+
+/* What is left of the call may take so long from now on. */
+static void allow_from(const struct worker *w, int64_t now_us)
+{
+    const struct job_settings *s = w->batch.settings;
+    int64_t timeout_us = w->batch.left > 1 ? s->batch_timeout_us : s->timeout_us;
+    deadline_set(&w->deadline, now_us + timeout_us + w->settings.kill_grace_us + SLAB_DEADLINE_SLACK_US);
+}
+
+/* Behind the claim, which has compared that moment with the trust in the places of the keys. */
+static void begin_deadline(struct worker *w, const struct job *job, int from, int n, int64_t began_us)
+{
+    w->batch.settings = job->settings;
+    w->batch.left = n;
+    w->batch.nkeyed = 0;
+    for (int i = from; i < from + n; i++)
+        w->batch.nkeyed += slab_has_key(w->slab, i, 1);
+    if (w->batch.nkeyed)
+        allow_from(w, began_us);
+}
+
+static void end_deadline(struct worker *w)
+{
+    if (w->batch.nkeyed)
+        deadline_set(&w->deadline, 0);
+    w->batch.nkeyed = 0;
+}
+
+/* The others have their time anew, as the engine counts it, if they might be started at this moment:
+ * then their places last for so long. What has no key is the engine's to end. */
+static void move_deadline(struct worker *w, int index)
+{
+    struct batch *b = &w->batch;
+    b->left--;
+    if (!b->nkeyed)
+        return;
+    b->nkeyed -= slab_has_key(w->slab, index, 1);
+    if (!b->nkeyed) {
+        deadline_set(&w->deadline, 0);
+        return;
+    }
+    int64_t now_us = worker_boot_us();
+    if (slab_may_start(w->slab, now_us) && !slab_is_stopped(w->slab))
+        allow_from(w, now_us);
+}
+
+/* ---- answers ---- */
+
 static void publish(struct worker *w, int place, int64_t run_us)
 {
     struct batch *b = &w->batch;
@@ -105,6 +154,7 @@ static void publish(struct worker *w, int place, int64_t run_us)
     else if (*text)
         worker_clean(w, text, b->text_room);
     b->host[place].is_published = true;
+    move_deadline(w, index);
     if (overruled && w->nsecrets) {
         snprintf(text, b->text_room, "%s", overruled);
         worker_clean(w, text, b->text_room);
@@ -139,6 +189,7 @@ static void end_call(struct worker *w)
 {
     struct batch *b = &w->batch;
     int64_t each_us = (worker_boot_us() - b->began_us) / b->n;
+    end_deadline(w);
     for (int i = 0; i < b->n; i++)
         if (!b->host[i].is_published)
             publish(w, i, each_us);
@@ -174,19 +225,11 @@ static struct job *job_at(struct worker *w, int index)
 
 static void run(struct worker *w, struct job *job, int from, int n, int64_t began_us)
 {
+    begin_deadline(w, job, from, n, began_us);
     if (n == 1)
         run_one(w, job, from, began_us);
     else
         run_many(w, job, from, n, began_us);
-}
-
-/* Behind the claim, which has compared that moment with the trust in the places of the keys. */
-static void run_in_time(struct worker *w, struct job *job, int from, int n, int64_t began_us)
-{
-    int64_t timeout_us = n == 1 ? job->settings->timeout_us : job->settings->batch_timeout_us;
-    deadline_set(&w->deadline, began_us + timeout_us + w->settings.kill_grace_us + SLAB_DEADLINE_SLACK_US);
-    run(w, job, from, n, began_us);
-    deadline_set(&w->deadline, 0);
 }
 
 void worker_work(struct worker *w)
@@ -205,8 +248,6 @@ void worker_work(struct worker *w)
             return;
         if (!job || !job->is_usable)
             run_none(w, job, from, began_us);
-        else if (slab_has_key(w->slab, from, n))
-            run_in_time(w, job, from, n, began_us);
         else
             run(w, job, from, n, began_us);
     }

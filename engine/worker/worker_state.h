@@ -32,6 +32,8 @@ struct batch {                          /* room for one call of job_exec_many; e
     const struct host *of;              /* the host of its job */
     size_t text_room;                   /* of each */
     int64_t began_us;
+    const struct job_settings *settings;
+    int left, nkeyed;               /* not handed over yet, and those of them that have a key */
     struct slab_check *seen;
     struct prescient_check *checks;
     struct prescient_answer *answers;
