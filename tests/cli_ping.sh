@@ -36,6 +36,14 @@ job "url = \"$HTTP/status/429?Retry-After=60\"; event = \"shop.down\";"
 tried "429 is a response, too" 'j["answer"], j["effects"][0]["data"]["status"]' "('done', 429)"
 job "url = \"$HTTP/body/200?out%20of%20order\"; contains = \"is well\";"
 tried "another text" 'j["note"]' "$HTTP: its body does not have 'is well'"
+# a letter of two bytes is the 100th and the 101st of what is shown
+long=a$(printf 'é%.0s' {1..60})
+for page in 'body/200?out%20of%20order' 'endless'; do
+    job "url = \"$HTTP/$page\"; contains = \"$long\"; event = \"shop.down\"; response_max = \"1KiB\";"
+    tried "a text that is cut in a letter: /$page" \
+        'j["answer"], j["effects"][0]["event"], j["effects"][0]["data"]["why"].count("é")' \
+        "('done', 'shop.down', 49)"
+done
 job "url = \"$HTTP/endless\"; contains = \"is well\"; response_max = \"1KiB\";"
 tried "a body without an end" 'j["note"]' "$HTTP: its first 1024 bytes do not have 'is well'"
 job "url = \"$HTTP/cut\"; contains = \"is well\";"

@@ -79,6 +79,19 @@ static bool is_status(const struct ping *p, int status)
     return !p->nstatuses && status >= 200 && status < 300;
 }
 
+/* For "%.*s": at most that many bytes, and no letter in two, since no event may have half of one. */
+static int letters(const char *text, int most)
+{
+    int n = (int)strnlen(text, (size_t)most + 1);
+    if (n <= most)
+        return n;
+    for (n = most; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80; n--)
+        ;
+    return n;
+}
+
+#define SHOWN(text, most) letters(text, most), text
+
 /* {"url": "https://shop.example:443", "status": 500, "why": "..."}: 0 is no status. */
 static void emit(const struct ping *p, const struct batch_check *one, int status, const char *why)
 {
@@ -106,8 +119,8 @@ static void is_wrong(const struct ping *p, struct batch_check *one, int status, 
 static void ping_unreached(void *job, struct batch_check *one, const char *why, int64_t took_ms)
 {
     char words[WHY_BYTES];
-    snprintf(words, sizeof words, "%.200s: %.200s (%" PRId64 " ms)", one->receiver->place.receiver, why,
-             took_ms);
+    snprintf(words, sizeof words, "%.*s: %.*s (%" PRId64 " ms)", SHOWN(one->receiver->place.receiver, 200),
+             SHOWN(why, 200), took_ms);
     is_wrong(job, one, 0, words);
 }
 
@@ -123,16 +136,19 @@ static void ping_respond(void *job, struct batch_check *one, const struct flight
     int status = f->response.status;
     const char *receiver = one->receiver->place.receiver;
     if (!is_status(p, status))
-        snprintf(words, sizeof words, "%.200s: found status %d, which is not expected", receiver, status);
+        snprintf(words, sizeof words, "%.*s: found status %d, which is not expected", SHOWN(receiver, 200),
+                 status);
     else if (!p->contains || has_text(f, p->contains))
         words[0] = '\0';
     else if (f->is_cut)
-        snprintf(words, sizeof words, "%.200s: its first %zu bytes do not have '%.100s'", receiver, f->len,
-                 p->contains);
+        snprintf(words, sizeof words, "%.*s: its first %zu bytes do not have '%.*s'", SHOWN(receiver, 200),
+                 f->len, SHOWN(p->contains, 100));
     else if (rc)
-        snprintf(words, sizeof words, "%.200s: its body was cut: %.100s", receiver, curl_easy_strerror(rc));
+        snprintf(words, sizeof words, "%.*s: its body was cut: %.100s", SHOWN(receiver, 200),
+                 curl_easy_strerror(rc));
     else
-        snprintf(words, sizeof words, "%.200s: its body does not have '%.100s'", receiver, p->contains);
+        snprintf(words, sizeof words, "%.*s: its body does not have '%.*s'", SHOWN(receiver, 200),
+                 SHOWN(p->contains, 100));
     if (words[0])
         is_wrong(p, one, status, words);
     else
