@@ -9,9 +9,24 @@ plugin_dirs = ["$(dirname "$P")/jobs"];
 max_failures = 9; attempts = 3;
 jobs = { gone = { plugin = "noop"; settings = { answer = "fail_final"; }; };
          worn = { plugin = "noop"; max_failures = 1; attempts = 1; settings = { answer = "fail"; }; };
+         tries = { plugin = "noop"; max_failures = 1; attempts = 1; settings = { answer = "fail"; }; };
          broken = { plugin = "noop"; settings = { answer = "fail"; }; }; };
 CFG
 chmod 600 prescient.cfg
+
+# What is tried again has not ended: a monitor that reacts to the exit code would have nothing to
+# find in the history.
+what_is_tried_again_is_no_trouble() {
+    "$P" --quiet init >/dev/null
+    "$P" --quiet --now 2029-01-01 enqueue orders 2 tries +10m >/dev/null
+    "$P" --quiet --log-level warn --now 2029-01-01T00:15:00Z run >.out 2>&1
+    is "$STORE_NAME: one that failed, and waits: exit code, words" "$?$(cat .out)" 0
+    is "$STORE_NAME: it has failed" "$("$P" list --json | json 'j[0]["failure_count"]')" 1
+    "$P" --log-level warn --now 2029-01-01T00:30:00Z run >.out 2>.err
+    is "$STORE_NAME: with the last failure it has ended: exit code" $? 1
+    has "$STORE_NAME: and is named" "$(cat .err)" "check orders/2 (tries) ended as failed"
+}
+on_each_store what_is_tried_again_is_no_trouble
 
 is_over_at_once() {
     "$P" --quiet init >/dev/null

@@ -10,11 +10,6 @@
 #include "progress.h"
 #include "report.h"
 
-static int64_t checks_in_trouble(const struct pass_counts *c)
-{
-    return c->failed + c->timeout + c->crashed;
-}
-
 static json_t *totals_object(struct app *app, const struct totals *totals, const char *plan)
 {
     const struct pass_counts *c = &totals->counts;
@@ -40,7 +35,7 @@ void engine_print_totals(struct app *app, const struct totals *totals, const cha
 
 static int totals_exit_code(const struct totals *totals)
 {
-    if (checks_in_trouble(&totals->counts) || totals->skipped_some)
+    if (totals->ended_badly || totals->skipped_some)
         return EXIT_TROUBLE;
     if (totals->held_by_others && !totals->counts.run)
         return EXIT_TRY_AGAIN;

@@ -25,6 +25,7 @@ void totals_add(struct totals *to, const struct totals *from)
     pass_counts_add(&to->counts, &from->counts);
     to->slots += from->slots;
     to->held_by_others += from->held_by_others;
+    to->ended_badly += from->ended_badly;
     to->events += from->events;
     to->skipped_some = to->skipped_some || from->skipped_some;
 }

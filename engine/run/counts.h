@@ -12,6 +12,7 @@ void counts_add_settled(struct pass_counts *counts, const struct settlement *s);
 struct totals {
     struct pass_counts counts;
     int64_t slots, held_by_others;
+    int64_t ended_badly;            /* checks that are over, in trouble: not those that are tried again */
     int64_t events;                 /* that settles have written */
     int64_t filed_until;            /* the last second of an attempt in this full slot, or of a filing */
     int64_t made_up_until;          /* the last second in this full slot of a missed occurrence */

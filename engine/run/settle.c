@@ -281,6 +281,7 @@ static void count_written(struct ended *x, const struct settlement *s)
     note_fine_slot(x, s);
     note_made_up(x, s);
     x->env->totals->events += events_of(s);
+    x->env->totals->ended_badly += s->ends && outcome_is_problem(s->outcome);
     counts_add_settled(&x->bucket->counts, s);
     bool went_well = s->outcome == OUTCOME_DONE || s->outcome == OUTCOME_AGAIN;
     if (!went_well && trouble_note(x->env->trouble, s))
