@@ -176,9 +176,16 @@ ended() {
              FROM (SELECT (unixepoch() - 3600 + $AT) * 1000000 AS t)" >/dev/null
     fi
 }
+# Shortly after midnight an hour ago was a day that a new store does not have.
+make_day_of_then() {
+    [ "$STORE_NAME" = sqlite ] || q "SELECT count(prescient.make_history_day(d.day))
+        FROM (SELECT prescient.utc_day(now() - interval '1 hour') AS day) d
+        WHERE NOT prescient.history_day_is_there(d.day)" >/dev/null
+}
 # What matches is what is filed again: no other end, no delivery, and each check once.
 what_can_be_retried() {
     local s=$STORE_NAME AT=0 outcome select='"select": {"job": "look", "from": "-2h"}'
+    make_day_of_then
     for outcome in done resolved past beyond_horizon max_checks deferred_out failed timeout crashed \
         bad_answer unknown_job failed; do
         ended $outcome $outcome
