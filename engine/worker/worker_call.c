@@ -122,8 +122,8 @@ static void end_deadline(struct worker *w)
     w->batch.nkeyed = 0;
 }
 
-/* The others have their time anew, as the engine counts it, if they might be started at this moment:
- * then their places last for so long. What has no key is the engine's to end. */
+/* The others have their time anew, as the engine counts it, if they might be started at this
+ * moment: then their places last for so long. What has no key is the engine's to end. */
 static void move_deadline(struct worker *w, int index)
 {
     struct batch *b = &w->batch;

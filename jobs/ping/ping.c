@@ -79,7 +79,7 @@ static bool is_status(const struct ping *p, int status)
     return !p->nstatuses && status >= 200 && status < 300;
 }
 
-/* For "%.*s": at most that many bytes, and no letter in two, since no event may have half of one. */
+/* For "%.*s": at most that many bytes, and no letter in two, as no event may have half of one. */
 static int letters(const char *text, int most)
 {
     int n = (int)strnlen(text, (size_t)most + 1);
