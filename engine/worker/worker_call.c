@@ -106,13 +106,14 @@ static void allow_from(const struct worker *w, int64_t now_us)
 /* Behind the claim, which has compared that moment with the trust in the places of the keys. */
 static void begin_deadline(struct worker *w, const struct job *job, int from, int n, int64_t began_us)
 {
+    w->batch.nkeyed = 0;
+    if (!slab_has_key(w->slab, from, n))
+        return;
     w->batch.settings = job->settings;
     w->batch.left = n;
-    w->batch.nkeyed = 0;
     for (int i = from; i < from + n; i++)
         w->batch.nkeyed += slab_has_key(w->slab, i, 1);
-    if (w->batch.nkeyed)
-        allow_from(w, began_us);
+    allow_from(w, began_us);
 }
 
 static void end_deadline(struct worker *w)
@@ -128,8 +129,6 @@ static void move_deadline(struct worker *w, int index)
 {
     struct batch *b = &w->batch;
     b->left--;
-    if (!b->nkeyed)
-        return;
     b->nkeyed -= slab_has_key(w->slab, index, 1);
     if (!b->nkeyed) {
         deadline_set(&w->deadline, 0);
@@ -154,7 +153,8 @@ static void publish(struct worker *w, int place, int64_t run_us)
     else if (*text)
         worker_clean(w, text, b->text_room);
     b->host[place].is_published = true;
-    move_deadline(w, index);
+    if (b->nkeyed)
+        move_deadline(w, index);
     if (overruled && w->nsecrets) {
         snprintf(text, b->text_room, "%s", overruled);
         worker_clean(w, text, b->text_room);
