@@ -215,6 +215,89 @@ void each_digest_has_what_came_since_the_last(void)
     json_decref(second);
 }
 
+/* The checks of as many digests as one settle may have, all of them due at FIRST, and what listens. */
+enum { MANY = SETTLE_DIGESTS_MAX, OTHERS = 2 };
+struct many { struct listener_settings listeners[MANY]; struct digest digests[MANY]; char names[MANY][8]; };
+
+static void keep_many(struct many *m)
+{
+    struct digest_check checks[MANY];
+    for (int i = 0; i < MANY; i++) {
+        snprintf(m->names[i], sizeof m->names[i], "l%d", i);
+        m->listeners[i] = late;
+        m->listeners[i].name = m->names[i];
+        m->digests[i] = (struct digest){ &m->listeners[i], true };
+        checks[i] = (struct digest_check){ m->names[i], "mail", TERMS_OF("900"),
+                                           bucket_of(DIGEST_ENTITY, m->names[i]), FIRST };
+    }
+    struct store_keep_digests k = STORE_KEEP_DIGESTS_INIT;
+    k.checks = checks;
+    k.n = MANY;
+    k.now = BEFORE;
+    IS(0, fixture_call(&k.call));
+    IS(MANY, k.filed);
+}
+
+static int by_id_of_check(const void *a, const void *b)
+{
+    int64_t x = ((const struct settlement *)a)->check->id, y = ((const struct settlement *)b)->check->id;
+    return (x > y) - (x < y);
+}
+
+/* The digest of each listener, but for that of the first one, which is forgotten; and of the others
+ * one ends with an effect and one moves. */
+static struct settlement answer_among_many(struct many *m, const struct check *c)
+{
+    static const struct effect seen = { .kind = EFFECT_EMIT, .event = "seen" };
+    struct settlement s = { .check = c, .renews = true, .outcome = OUTCOME_DONE, .ran = true,
+                            .run_at_us = FIRST * 1000000, .next_at = FIRST + LENGTH,
+                            .first_at = FIRST + LENGTH };
+    bool is_first = !strcmp(c->entity_key, "1") || !strcmp(c->entity_key, "l0");
+    if (check_is_digest(c) && is_first)
+        return (struct settlement){ .check = c, .ends = true, .outcome = OUTCOME_UNKNOWN_JOB };
+    if (check_is_digest(c)) {
+        s.digest = &m->digests[atoi(c->entity_key + 1)];
+        return s;
+    }
+    s.renews = false;
+    s.ends = is_first;
+    s.outcome = is_first ? OUTCOME_DONE : OUTCOME_AGAIN;
+    s.check_count = c->check_count + !is_first;
+    s.effects = &seen;
+    s.neffects = is_first;
+    return s;
+}
+
+void a_settle_makes_many_digests_beside_all_else_that_it_writes(void)
+{
+    struct many m;
+    struct settlement answers[MANY + OTHERS];
+    WITH_STORE();
+    keep_many(&m);
+    emit_one("order.late", NULL);
+    put("1", FIRST, "keep", BEFORE);
+    put("2", FIRST, "keep", BEFORE);
+    struct store_open_slot o = open_slot(owner, 60);
+    o.slot = o.now = FIRST;
+    IS(0, fixture_call(&o.call));
+    CU_ASSERT_EQUAL_FATAL(o.ntaken, 1);
+    struct check_rows page = read_page(&o.taken[0], MANY + OTHERS + 1);
+    CU_ASSERT_EQUAL_FATAL(page.n, MANY + OTHERS);
+    for (int i = 0; i < page.n; i++)
+        answers[i] = answer_among_many(&m, &page.checks[i]);
+    qsort(answers, MANY + OTHERS, sizeof *answers, by_id_of_check);
+    struct store_settle s = STORE_SETTLE_INIT;
+    s.lease = o.taken[0];
+    s.now = FIRST + 5;
+    s.settlements = answers;
+    s.n = MANY + OTHERS;
+    IS(0, fixture_call(&s.call));
+    IS(MANY + OTHERS, s.touched);
+    check_rows_free(&page);
+    IS(MANY - 1, deliveries());
+    IS(MANY - 1, REPORT("list", DIGEST_ENTITY, NULL, NULL, NULL, NULL, NULL).rows);
+}
+
 void a_digest_that_is_settled_again_files_no_other_delivery(void)
 {
     WITH_STORE();

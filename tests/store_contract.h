@@ -313,6 +313,7 @@
     X(the_key_of_an_event_in_a_digest_follows_from_its_listener_and_cursor)                                  \
     X(a_new_digest_begins_with_what_comes)                                                                   \
     X(each_digest_has_what_came_since_the_last)                                                              \
+    X(a_settle_makes_many_digests_beside_all_else_that_it_writes)                                            \
     X(a_digest_that_is_settled_again_files_no_other_delivery)                                                \
     X(a_digest_whose_lease_is_lost_files_nothing)                                                            \
     X(a_digest_reads_ten_thousand_events_and_comes_again)                                                    \

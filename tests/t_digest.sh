@@ -150,6 +150,23 @@ paused() {
 }
 is_put_aside() { runs; [ "$(moved)" -gt 221845392000 ] || [ "$(moved)" -gt $(($(date +%s) + 86400)) ]; }
 
+# More than one settle makes, in one slot.
+many() {
+    a_clean_store --slot-length 1s
+    settings "workers = 2;" "jobs = { $(hears mail)
+        $(emits '{"done":true,"emit":[{"event":"order.late"}]}') };" \
+        "listeners = ( $(for i in $(seq 40); do
+            echo "{ name = \"l$i\"; events = \"*\"; job = \"mail\"; digest = \"cron * * * * *\"; },"
+        done | sed '$ s/,$//') );"
+    runs
+    enqueue_in 0 1 look
+    wait_until 60 has_emitted 1
+    q "UPDATE {future_job} SET next_check_at = $(moment_in 1) WHERE entity_name = 'prescient.digest'"
+    ok "$STORE_NAME: forty digests of one slot come" wait_until 60 heard_all 40
+    is "$STORE_NAME: each once" "$(sort -u mail.heard | grep -c .) $(digests) $(checks)" "40 40 40"
+    is "$STORE_NAME: no settle of them failed" "$(grep -c "cannot settle" run.err)" 0
+}
+
 failing() {
     a_clean_store --slot-length 1s
     settings "jobs = { mail = { plugin = \"exec\"; max_failures = 1; backoff = \"1s\"; settings = {
@@ -244,6 +261,6 @@ left_out = sum(data["left_out"] for data in seen.values())
 print(len(keys) + left_out, len(keys) == len(set(keys)), left_out == 0 or len(keys) + left_out > 200)'
 }
 
-everything() { at_once together cut_off settings_change paused failing killed; }
+everything() { at_once together cut_off settings_change paused many failing killed; }
 on_each_store everything
 refused

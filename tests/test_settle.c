@@ -97,6 +97,25 @@ static void answers_are_sent_in_the_order_of_their_ids_and_twins_apart(void)
     end();
 }
 
+static void digests_beyond_those_of_one_settle_wait_for_the_next(void)
+{
+    static struct digest digests[2 * SETTLE_DIGESTS_MAX + 4];
+    enum { N = sizeof digests / sizeof *digests, OTHERS = 3 };
+    begin(N + OTHERS, 0);
+    settler.limit = 2 * N;
+    for (int i = 0; i < N; i++)
+        page->checks[i].settlement.digest = &digests[i];
+    CU_ASSERT_EQUAL(fill(), SETTLE_DIGESTS_MAX + OTHERS);
+    is_taken(0);
+    CU_ASSERT_TRUE(is_due(false));
+    CU_ASSERT_EQUAL(fill(), SETTLE_DIGESTS_MAX);
+    is_taken(0);
+    CU_ASSERT_EQUAL(fill(), 4);
+    is_taken(0);
+    CU_ASSERT_TRUE(page_is_over(page));
+    end();
+}
+
 static void what_is_written_is_counted_and_over(void)
 {
     begin(3, 0);
@@ -298,6 +317,7 @@ static void a_command_that_can_write_nothing_ends(void)
 static const struct test tests[] = {
     TEST(a_page_is_due_when_all_is_answered_or_the_oldest_answer_has_waited),
     TEST(answers_are_sent_in_the_order_of_their_ids_and_twins_apart),
+    TEST(digests_beyond_those_of_one_settle_wait_for_the_next),
     TEST(what_is_written_is_counted_and_over),
     TEST(a_missed_occurrence_that_was_filed_into_this_full_slot_is_noted),
     TEST(a_locked_row_is_tried_for_half_a_minute_and_then_left_alone),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../engine/base/settings.h"
 #include "pg_fixture.h"
 
 static void a_check_asked_for_again_while_it_ran_starts_anew(void)
@@ -251,6 +252,30 @@ static void heavy_payloads_make_small_pages_and_none_is_lost(void)
     CU_ASSERT(pages >= 4);
 }
 
+static void a_call_of_more_statements_than_fit_says_so_and_the_next_one_goes_well(void)
+{
+    WITH_SERVER();
+    static const struct listener_settings late = { .name = "late", .job = "mail" };
+    static struct digest digests[SETTLE_DIGESTS_MAX + 17];
+    enum { N = sizeof digests / sizeof *digests };
+    struct pgfx_run run;
+    pgfx_run_init(&run, N);
+    for (int i = 0; i < N; i++) {
+        digests[i].listener = &late;
+        run.s[i] = (struct settlement){ .check = run.s[i].check, .renews = true, .outcome = OUTCOME_DONE,
+                                        .next_at = SLOT + LENGTH, .first_at = SLOT + LENGTH,
+                                        .digest = &digests[i] };
+    }
+    RC_IS(ERR_GENERAL, pgfx_run_settle(&run).call.rc);
+    CU_ASSERT_STRING_EQUAL(pgfx.err.text, "store: a call has more statements than fit (48)");
+    for (int i = 0; i < N; i++)
+        run.s[i] = pgfx_done(run.s[i].check);
+    struct store_settle settle = pgfx_run_settle(&run);
+    RC_IS(0, settle.call.rc);
+    CU_ASSERT_EQUAL(settle.touched, N);
+    check_rows_free(&run.page);
+}
+
 /* ---- what fails at the commit, behind the results of all statements ---- */
 
 static void refuse_late(const char *table, const char *state)
@@ -334,6 +359,7 @@ static const struct test tests[] = {
     TEST(an_effect_that_is_refused_takes_its_page_back),
     TEST(a_split_slot_is_settled_bucket_by_bucket),
     TEST(heavy_payloads_make_small_pages_and_none_is_lost),
+    TEST(a_call_of_more_statements_than_fit_says_so_and_the_next_one_goes_well),
     TEST(a_settle_whose_commit_fails_has_settled_nothing),
     TEST(a_lease_whose_commit_fails_is_not_taken),
     TEST(a_check_whose_commit_fails_is_not_new),

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../rules/about.h"
+#include "../rules/digest.h"
 #include "../rules/retry.h"
 #include "../rules/slot.h"
 #include "verdict.h"
@@ -93,6 +94,20 @@ static int without_twins(struct place *places, int n)
     return kept;
 }
 
+/* The store takes so many digests at once: those beyond wait for the next settle. */
+static int without_more_digests(const struct page *p, struct place *places, int n)
+{
+    int kept = 0, ndigests = 0;
+    for (int i = 0; i < n; i++) {
+        const struct settlement *s = &p->checks[places[i].index].settlement;
+        bool is_digest = s->digest || digest_is_forgotten(s);
+        ndigests += is_digest;
+        if (!is_digest || ndigests <= SETTLE_DIGESTS_MAX)
+            places[kept++] = places[i];
+    }
+    return kept;
+}
+
 /* The answered checks of the page, sorted by id: two settles then never wait for each other in a
  * circle. Rows of one priority of a split slot's page come in that order already; those of a whole
  * slot are ordered by bucket first. */
@@ -113,6 +128,7 @@ static int gather(const struct page *p, int most, int64_t now_us, struct place *
         qsort(out, (size_t)n, sizeof *out, by_id);
         n = without_twins(out, n);
     }
+    n = without_more_digests(p, out, n);
     return n < most ? n : most;
 }
 

@@ -45,14 +45,22 @@ static void lose_call(struct pg_store *pg, int rc)
     end_call(pg, rc);
 }
 
+/* What a message lacked that libpq has nothing to say about. */
+static int not_queued(struct pg_store *pg)
+{
+    if (pg->nqueue == PG_QUEUE_MAX)
+        return err_set(&pg->call->err, ERR_GENERAL, "store: a call has more statements than fit (%d)",
+                       PG_QUEUE_MAX);
+    return err_set(&pg->call->err, ERR_NOMEM, "store: out of memory");
+}
+
 static void send_call(struct pg_store *pg)
 {
     pg->rounds++;
     const struct pg_operation *operation = operations[pg->call->op];
     bool queued = pg_send_path(pg, pg->relaxed && operation->relaxes) && operation->send(pg, pg->call);
     if (!queued && PQstatus(pg->conn) == CONNECTION_OK && !*PQerrorMessage(pg->conn))
-        /* half a message may be in the buffer */
-        lose_call(pg, err_set(&pg->call->err, ERR_NOMEM, "store: out of memory"));
+        lose_call(pg, not_queued(pg));  /* half a message may be in the buffer */
     else if (!queued || !PQpipelineSync(pg->conn))
         lose_call(pg, pg_lost(&pg->call->err, pg->conn, "cannot send to the database"));
     else

@@ -35,8 +35,9 @@
 
 enum pg_phase { PG_AWAY, PG_LOOKING_UP, PG_CONNECTING, PG_CHECKING_OWNERS, PG_CHECKING, PG_READY };
 
-/* path, pins, two statements of a settle, effects; each may need a PREPARE before it */
-#define PG_QUEUE_MAX 12
+/* Path, pins, three statements of a settle, effects, digests made and forgotten: each may need a
+ * PREPARE before it. And one more for each digest. */
+enum { PG_QUEUE_MAX = 2 * 8 + SETTLE_DIGESTS_MAX };
 
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's default */
 

@@ -170,9 +170,14 @@ struct store_read_page {
  * gets a run row if it ran (`keep_runs`). Effects are written in the same transaction, but only
  * those of rows that were changed.
  *
+ * At most SETTLE_DIGESTS_MAX are digests: each reads thousands of events and is a statement of its
+ * own, and all of them together have the time of one call.
+ *
  * A row is changed only if its id, next_check_at, check_count and failure_count are as they were
  * read. If the lease is no longer ours, nothing is changed (ERR_FENCED). With `skip_locked`, rows
  * locked by others are skipped, and each unchanged row gets the state SUPERSEDED or LOCKED. */
+
+enum { SETTLE_DIGESTS_MAX = 32 };
 
 struct store_settle {
     struct store_call call;
