@@ -2,6 +2,9 @@
  * store does there: they are pinned, make no difference, or are refused in words. */
 #include "pg_fixture.h"
 
+#include <ctype.h>
+
+#include "../engine/store/embedded_sql.h"
 #include "../engine/store/store_pg.h"
 
 /* `pinned`: what statements of the store see, NULL: it makes no difference to them. */
@@ -235,6 +238,158 @@ static void the_session_of_a_store_that_only_reads_is_read_only(void)
     CU_ASSERT_FALSE(hello.read_only);
 }
 
+/* ---- the sessions of applications -------------------------------------------------------------- */
+
+/* The literal that begins at `quote`: what comes behind it, and whether it has a backslash that
+ * another setting of standard_conforming_strings reads in another way. */
+static const char *behind_literal(const char *quote, const char *text, bool *depends)
+{
+    bool escapes = quote > text && (quote[-1] == 'E' || quote[-1] == 'e')
+                   && (quote == text + 1 || !(isalnum((unsigned char)quote[-2]) || quote[-2] == '_'));
+    const char *at = quote + 1;
+    *depends = false;
+    for (; *at && (*at != '\'' || at[1] == '\''); at++) {
+        if (*at == '\\' && !escapes)
+            *depends = true;
+        at += *at == '\'' || (*at == '\\' && escapes && at[1]);
+    }
+    return *at ? at + 1 : at;
+}
+
+/* The first literal of a text of SQL that depends so; NULL: none does. */
+static const char *dependent_literal(const char *text)
+{
+    for (const char *at = text; *at;) {
+        if (at[0] == '-' && at[1] == '-') {
+            at += strcspn(at, "\n");
+        } else if (*at == '"') {
+            at += 1 + strcspn(at + 1, "\"");
+            at += *at == '"';
+        } else if (*at == '\'') {
+            bool depends;
+            const char *behind = behind_literal(at, text, &depends);
+            if (depends)
+                return at;
+            at = behind;
+        } else {
+            at++;
+        }
+    }
+    return NULL;
+}
+
+/* A function is read by the session that calls it, which is an application's: the program sets
+ * standard_conforming_strings for its own ones alone. */
+static void no_literal_of_a_function_depends_on_standard_strings(void)
+{
+    CU_ASSERT_PTR_NULL(dependent_literal("SELECT E'\\\\n' -- '\\'\n, \"'\\\", 'it''s', x.e('a')"));
+    CU_ASSERT_PTR_NOT_NULL(dependent_literal("SELECT 'it''s', '[\\t]'"));
+    CU_ASSERT_PTR_NOT_NULL(dependent_literal("SELECT E'\\'', one'\\n'"));
+    for (const struct sql_migration *m = migrations_pg; m->name; m++) {
+        const char *found = dependent_literal(m->text);
+        if (found)
+            printf("      %s: %.60s\n", m->name, found);
+        CU_ASSERT_PTR_NULL(found);
+    }
+}
+
+/* What an application, an operator and a reader call, and what is left in the tables. None of these
+ * texts is read by the session in another way. */
+static const char *const asked[] = {
+    "prescient.enqueue('e', '1', 'j', '2030-02-01 10:00+00'::timestamptz, $${\"a\": \"\\\\\"}$$)",
+    "prescient.enqueue('e', 2, 'j', interval '3 hours', $${\"a\": 1.5e300}$$::json, within => '2 hours')",
+    "prescient.enqueue('e', 3, 'j', 'tomorrow', $${\"a\": \"\\u0000\"}$$)",
+    "prescient.enqueue('e', 3, 'j', '+3 hours', $${\"a\": 1e400}$$)",
+    "prescient.enqueue('e', 3, 'j', '+3 hours', $${\"a\": [12345678901234567890]}$$)",
+    "prescient.enqueue('e', 3, 'j', '+3 hours', $${\"a\": [123456789012345678, \"\\\"1e999\"]}$$)",
+    "prescient.enqueue('e', 3, 'j', '+3 hours', 'no json')",
+    "prescient.enqueue('e', '', 'j', '+3 hours')",
+    "prescient.enqueue_now('e', 5, 'j', $${\"b\": \"\\\\\"}$$::jsonb)",
+    "prescient.enqueue_many('e', '{NULL}', 'k', '1 hour')",
+    "prescient.enqueue_many('e', '{a\"b,\"NULL\"}', 'k', '1 hour', $$[\"\\n\"]$$)",
+    "prescient.enqueue_each(ARRAY['e', 'e'], ARRAY[7, 8], ARRAY['j', 'j'], interval '1 hour', "
+    "ARRAY[$$[\"\\n\"]$$, NULL])",
+    "prescient.enqueue_each(ARRAY['e', 'e'], ARRAY[7, 8], ARRAY['k', 'k'], "
+    "'{\"2030-02-01 10:00+00\",+1 hour}', ARRAY[NULL, $$[\"NULL\"]$$]::json[])",
+    "prescient.reschedule('e', 2, 'j', '5 hours')",
+    "prescient.resolve('e', 5)",
+    "prescient.schedule('s', 'se', 1, 'j', interval '1 hour', payload => $$[\"\\n\"]$$)",
+    "prescient.schedule('s', 'se', 1, 'j', interval '2 hours', bias => 0.25)",
+    "prescient.schedule('t', 'se', 2, 'j', cron => E'*/5  9-17\t* jan-mar mon-fri', timezone => "
+    "'Europe/Amsterdam')",
+    "prescient.schedule('u', 'se', 3, 'j', cron => '@daily', timezone => 'new york')",
+    "prescient.schedule_set('s', bias => 0.1)",
+    "prescient.schedule_off('t', 'why')",
+    "prescient.schedule_on('t')",
+    "prescient.pause(job => 'k')",
+    "prescient.resume(job => 'k')",
+    "(prescient.change_checks('cancel', '[[\"e\", \"1\", \"j\"]]')).outcome",
+    "(prescient.change_checks('run-now', '[[\"e\", \"3\", \"j\"]]')).outcome",
+    "(prescient.change_schedule('put', $${\"name\": \"v\", \"entity_name\": \"se\", \"entity_key\": \"4\", "
+    "\"job_exec\": \"j\", \"every_s\": 3600, \"payload\": \"{}\"}$$)).outcome",
+    "prescient.change_delivery('mail/0123456789abcdef0123456789abcdef')",
+    "(SELECT count(*) FROM prescient.events_after(NULL))",
+    "(SELECT count(*) FROM prescient.row_events('e', '1'))",
+    "(SELECT count(*) FROM prescient.runs_by('hour'))",
+    "(SELECT count(*) FROM prescient.jobs_noted())",
+    "(SELECT count(*) FROM prescient.newest_rows(NULL::prescient.history, 'e', '1', 'j', NULL, NULL, NULL, "
+    "9, NULL))",
+    "prescient.set_slot_length(600)",
+    "(SELECT md5(string_agg(concat_ws('|', f.entity_name, f.entity_key, f.job_exec, date_part('epoch', "
+    "f.next_check_at)::bigint, f.payload, f.terms), ';' ORDER BY f.entity_name, f.entity_key, f.job_exec)) "
+    "FROM prescient.future_job f)",
+    "(SELECT string_agg(concat_ws('|', c.change, c.before, c.after), ';' ORDER BY c.id) FROM "
+    "prescient.change c)",
+};
+
+#define ANSWERS (sizeof asked / sizeof *asked)
+
+/* The answers that a new session gets under a setting, with nothing left behind. */
+static void ask_under(const char *name, const char *setting, char answers[ANSWERS][512])
+{
+    PGconn *conn = PQconnectdb(pgfx.db.url);
+    PQsetNoticeProcessor(conn, pg_drop_notice, NULL);
+    CELL_IS(conn, "", "BEGIN; SET LOCAL prescient.now = '2030-01-31 15:00+00'; SET LOCAL statement_timeout "
+                      "= '1min'");
+    if (name)
+        CELL_IS(conn, setting, "SELECT set_config('%s', '%s', true)", name, setting);
+    for (size_t i = 0; i < ANSWERS; i++) {
+        CELL_IS(conn, "", "SAVEPOINT one");
+        snprintf(answers[i], 512, "%s", pgfx_cell(conn, "SELECT %s::text", asked[i]));
+        if (PQtransactionStatus(conn) == PQTRANS_INERROR)
+            CELL_IS(conn, "", "ROLLBACK TO one");
+    }
+    CELL_IS(conn, "", "ROLLBACK");
+    PQfinish(conn);
+}
+
+static void the_settings_of_applications_change_nothing_for_them(void)
+{
+    WITH_SERVER();
+    static const char *const theirs[][2] = {
+        { "standard_conforming_strings", "off" }, { "array_nulls", "off" },
+        { "transform_null_equals", "on" },        { "quote_all_identifiers", "on" },
+        { "IntervalStyle", "sql_standard" },      { "IntervalStyle", "iso_8601" },
+        { "DateStyle", "SQL, DMY" },              { "DateStyle", "German, DMY" },
+        { "bytea_output", "escape" },             { "extra_float_digits", "-15" },
+        { "xmloption", "document" },              { "row_security", "off" },
+        { "plan_cache_mode", "force_generic_plan" }, { "plpgsql.extra_errors", "all" },
+        { "search_path", "\"\"" },
+    };
+    static char usual[ANSWERS][512], found[ANSWERS][512];
+    ask_under(NULL, NULL, usual);
+    CU_ASSERT_STRING_EQUAL(usual[0], "new");
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
+        ask_under(theirs[i][0], theirs[i][1], found);
+        for (size_t k = 0; k < ANSWERS; k++) {
+            if (strcmp(usual[k], found[k]) != 0)
+                printf("      %s = %s: %s: '%s', else '%s'\n", theirs[i][0], theirs[i][1], asked[k], found[k],
+                       usual[k]);
+            CU_ASSERT_STRING_EQUAL(usual[k], found[k]);
+        }
+    }
+}
+
 static const struct test tests[] = {
     TEST(settings_of_a_role_change_nothing),
     TEST(behind_a_pooler_the_session_stays_as_it_was),
@@ -242,6 +397,8 @@ static const struct test tests[] = {
     TEST(what_cannot_be_pinned_is_refused_in_words),
     TEST(a_report_that_reads_can_change_nothing_whatever_it_calls),
     TEST(the_session_of_a_store_that_only_reads_is_read_only),
+    TEST(no_literal_of_a_function_depends_on_standard_strings),
+    TEST(the_settings_of_applications_change_nothing_for_them),
     { NULL, NULL },
 };
 

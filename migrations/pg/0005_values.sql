@@ -1,4 +1,7 @@
 -- 0005_values - what callers give: drivers' values are read, and what is wrong is refused in words.
+--
+-- A function that applications call is read in their sessions, under their settings: a literal with
+-- a backslash is E'...' here and in all that follows, as standard_conforming_strings may be off.
 
 -- ---- a check ------------------------------------------------------------------------------------
 
@@ -12,8 +15,8 @@ DECLARE
     number text;
 BEGIN
     PERFORM payload::jsonb;             -- refuses NUL and halves of pairs
-    bare := regexp_replace(payload, '"([^"\\]|\\.)*"', '', 'g');
-    FOR number IN SELECT m[1] FROM regexp_matches(bare, '(-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?)', 'g') m LOOP
+    bare := regexp_replace(payload, E'"([^"\\\\]|\\\\.)*"', '', 'g');
+    FOR number IN SELECT m[1] FROM regexp_matches(bare, '(-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?)', 'g') m LOOP
         IF number ~ '[.eE]' THEN
             IF abs(number::numeric) > 1.7976931348623157e308 THEN
                 RETURN false;
@@ -39,7 +42,7 @@ LANGUAGE sql IMMUTABLE AS $$
     SELECT payload IS NULL
            OR (octet_length(payload) <= 65536
                AND ((octet_length(payload) < 4096
-                     AND payload !~ '\\u(0000|[dD][89a-fA-F])|[0-9]{18}|[0-9][eE][+]?[0-9]{3}')
+                     AND payload !~ E'\\\\u(0000|[dD][89a-fA-F])|[0-9]{18}|[0-9][eE][+]?[0-9]{3}')
                     OR prescient.is_readable_json(payload))) $$;
 
 -- Whether these values make a check; require_check says what is wrong with them.
@@ -108,7 +111,7 @@ BEGIN
             octet_length(payload::text) USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF NOT prescient.is_good_payload(payload::text) THEN
-        RAISE EXCEPTION 'prescient: the payload is JSON that jobs cannot read: expected no \u0000, '
+        RAISE EXCEPTION E'prescient: the payload is JSON that jobs cannot read: expected no \\u0000, '
                         'no half of a surrogate pair, no integer beyond 64 bits, no '
                         'number beyond 1.8e308, and at most 2048 levels: %...', left(payload::text, 40)
               USING ERRCODE = 'invalid_parameter_value';
@@ -260,9 +263,10 @@ EXCEPTION WHEN invalid_text_representation THEN
         USING ERRCODE = 'invalid_text_representation', DETAIL = format('row %s', n);
 END $$;
 
--- An array that came as text, without its type.
+-- An array that came as text, without its type. NULL in it is none, whatever the session makes of
+-- it: arrays of payloads come this way, too.
 CREATE FUNCTION prescient.array_of(what text, words text) RETURNS text[]
-LANGUAGE plpgsql STABLE AS $$
+LANGUAGE plpgsql STABLE SET array_nulls = on AS $$
 BEGIN
     RETURN words::text[];
 EXCEPTION WHEN data_exception THEN

@@ -29,7 +29,7 @@ LANGUAGE sql IMMUTABLE AS $$
 CREATE FUNCTION prescient.terms_sought(terms text, slot timestamptz) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT regexp_replace(terms, '( sought [0-9]+)? from ([0-9]+)$',
-                          format(' sought %s from \2', extract(epoch FROM slot)::bigint)) $$;
+                          format(E' sought %s from \\2', extract(epoch FROM slot)::bigint)) $$;
 
 -- A run is asked for in that slot: what was to be found there is not, and the rule holds from then
 -- on.
@@ -166,7 +166,7 @@ END $$;
 CREATE FUNCTION prescient.cron_text(words text) RETURNS text
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-    cron CONSTANT text := lower(btrim(regexp_replace(words COLLATE "C", '[ \t]+', ' ', 'g'), ' '));
+    cron CONSTANT text := lower(btrim(regexp_replace(words COLLATE "C", E'[ \t]+', ' ', 'g'), ' '));
     fields CONSTANT text[] := string_to_array(cron, ' ');
     rest text := words;
     begins integer[];
@@ -224,7 +224,7 @@ LANGUAGE sql IMMUTABLE AS $$
 CREATE FUNCTION prescient.zone_meant(words text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT z.name FROM pg_timezone_names z, lower(replace(btrim(words), ' ', '_')) w (name)
-     WHERE (lower(z.name) = w.name OR lower(z.name) LIKE '%/' || replace(w.name, '_', '\_'))
+     WHERE (lower(z.name) = w.name OR lower(z.name) LIKE '%/' || replace(w.name, '_', E'\\_'))
        AND prescient.zone_is_plain(z.name)
      ORDER BY length(z.name), z.name COLLATE "C" LIMIT 1 $$;
 

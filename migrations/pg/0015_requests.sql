@@ -126,7 +126,7 @@ CREATE FUNCTION prescient.jobs_noted() RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 SELECT DISTINCT j.job
   FROM prescient.engine_seen e
-       LEFT JOIN LATERAL regexp_split_to_table(e.jobs, '\n') j (job) ON true
+       LEFT JOIN LATERAL regexp_split_to_table(e.jobs, E'\n') j (job) ON true
  WHERE j.job IS DISTINCT FROM ''
 $$;
 COMMENT ON FUNCTION prescient.jobs_noted() IS 'The jobs that engines have noted.';
