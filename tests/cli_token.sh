@@ -98,6 +98,43 @@ end_everywhere() {
     ends two.$s
 }
 
+hup() { kill -HUP "$(pid_of "$1")"; }
+has_taken() { grep -q 'that were read are in force' "$1.err"; }
+# under_a_name OUTPUT [option of curl...]: what goes on
+under_a_name() {
+    curl -sN --unix-socket "$SOCK" -H 'Host: ops.example' -H "Authorization: Bearer $token" -o "$1" "${@:2}" \
+        2>curl.err
+}
+# A name that is taken away frees nobody of being judged.
+as_it_goes_on() {
+    local s=$STORE_NAME token feed stream lines
+    a_clean_store
+    token=$(new_token shop enqueue)
+    settings "$LOOKS" 'http_hosts = ["ops.example"];'
+    serve names.$s
+    under_a_name fed.$s -H 'Accept: text/event-stream' http://localhost/v1/events &
+    feed=$!
+    mkfifo sent.$s
+    under_a_name streamed.$s -X POST -T . -H 'Expect:' -H 'Content-Type: application/x-ndjson' \
+        http://localhost/v1/checks <sent.$s &
+    stream=$!
+    exec {lines}>sent.$s
+    echo '{"job": "look", "in": "1h", "uniqid": "before"}' >&"$lines"
+    ok "$s: under a name, a feed" wait_until 20 test -s fed.$s
+    ok "$s: and lines" wait_until 20 grep -qs new streamed.$s
+    settings "$LOOKS"
+    hup names.$s
+    ok "$s: the name is taken away" wait_until 20 has_taken names.$s
+    ok "$s: which ends the feed" wait_until 30 is_over "$feed"
+    echo '{"job": "look", "in": "1h", "uniqid": "behind"}' >&"$lines"
+    ok "$s: and the lines" wait_until 20 grep -q '"status":421' streamed.$s
+    is "$s: of which no more is filed" \
+        "$(q "SELECT count(*) FROM {future_job} WHERE entity_key IN ('before', 'behind')")" 1
+    exec {lines}>&-
+    kill "$stream" "$feed" 2>/dev/null; wait "$stream" "$feed" 2>/dev/null
+    ends names.$s
+}
+
 roles() {
     local s=$STORE_NAME read enqueue operate method token
     a_clean_store
@@ -311,7 +348,7 @@ print(s.getsockname()[1])') || { echo "# no IPv6 here: peers of both kinds are n
 }
 
 on_this_store() {
-    at_once from_the_first_one_on end_everywhere roles browsers servers_of_one_name read_only tries away
+    at_once from_the_first_one_on end_everywhere as_it_goes_on roles browsers servers_of_one_name read_only tries away
     [ "$STORE_NAME" != sqlite ] || at_once beyond_this_machine peers_of_both_kinds
 }
 on_each_store on_this_store

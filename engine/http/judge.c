@@ -73,7 +73,7 @@ static bool is_our_host(const struct judge_rules *rules, const char *host)
 }
 
 /* HTTP/1.0 has none. */
-static bool check_host(struct verdict_of_head *v, const struct judge_rules *rules, const struct request *r)
+bool judge_host(struct verdict_of_head *v, const struct judge_rules *rules, const struct request *r)
 {
     const char *host = r->headers[REQUEST_HOST];
     if (!host || is_our_host(rules, host))
@@ -151,7 +151,7 @@ static bool check_body(struct verdict_of_head *v, const struct route *route, con
 struct verdict_of_head judge_head(const struct judge_rules *rules, const struct request *r)
 {
     struct verdict_of_head v = { .route = -1 };
-    if (check_host(&v, rules, r) && find_route(&v, rules, r))
+    if (judge_host(&v, rules, r) && find_route(&v, rules, r))
         check_body(&v, &route_table[v.route], r);
     return v;
 }

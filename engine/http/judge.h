@@ -23,6 +23,8 @@ struct verdict_of_head {
     char detail[256];
 };
 
+/* Whether it is for this server; false: it is refused. */
+bool judge_host(struct verdict_of_head *v, const struct judge_rules *rules, const struct request *r);
 struct verdict_of_head judge_head(const struct judge_rules *rules, const struct request *r);
 
 #endif

@@ -171,14 +171,19 @@ static bool may_follow(void *ctx, const struct connection *c)
 }
 
 /* What has taken its time, or comes again and again, is judged again: its token may have been
- * revoked meanwhile. False: it has been answered, or is held. */
+ * revoked meanwhile, or its name taken away. It is for what it was, whatever its path is now.
+ * False: it has been answered, or is held. */
 static bool is_still_let_in(struct server *s, struct connection *c)
 {
     if (now_us() - c->judged_us < JUDGED_US)
         return true;
     if (c->visit.came_us <= c->judged_us)
         c->visit.came_us = 0;       /* as one that comes now */
-    struct verdict_of_head v = judge_head(&s->rules, &c->request);
+    struct verdict_of_head v = { .route = c->route, .row = &route_table[c->route] };
+    if (!judge_host(&v, &s->rules, &c->request)) {
+        connection_refuse(c, v.problem, "", "%s", v.detail);
+        return false;
+    }
     if (!front_lets_in(&s->front, c, &v))
         return false;
     c->judged_us = now_us();
@@ -285,7 +290,7 @@ static void take_settings(struct server *s, const struct settings *settings)
     };
 }
 
-/* A request whose head was judged is answered as it was judged; those who ask the store are
+/* A request is for what it was when its head was judged, whatever paths begin with now; those who ask the store are
  * replaced when they have answered what they were asked. */
 static void renew(struct server *s)
 {
