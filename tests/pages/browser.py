@@ -306,6 +306,56 @@ def zones(url):
             says(f"{wall}: {said}", said in b.text("#when-said"), b.text("#when-said"))
 
 
+def typed_times(url):
+    """Into filters, as they are read on the page. One of orders waits: 43."""
+    keys = "[...document.querySelectorAll('tbody .key')].map((k) => k.textContent).join()"
+    fields = "['from', 'before'].map((n) => document.querySelector('#filter-' + n).value).join()"
+    with Browser(url, zone="Asia/Kathmandu") as b:
+        b.open("checks?entity=orders")
+        zone = b.js("return Intl.DateTimeFormat().resolvedOptions().timeZone")      # or its older name
+        shown = b.text("tbody td time")
+        says("a filter says whose clocks it means", b.text("label[for=filter-from]") == f"Due from ({zone})",
+             b.text("form"))
+        b.driver.find_element(By.ID, "filter-from").send_keys(shown)
+        b.driver.find_element(By.ID, "filter-before").send_keys(f"{shown}:59", Keys.ENTER)
+        at = b.js("return document.querySelector('tbody td time').dateTime.slice(0, 16)")
+        asked = "?" + urlencode({"entity": "orders", "from": f"{at}:00Z", "before": f"{at}:59Z"})
+        says("an address has them in UTC", b.wait("location.search === arguments[0]", asked),
+             b.driver.current_url)
+        says("what is typed as it is shown finds that", b.settled() and b.js("return " + keys) == "43",
+             b.text("main"))
+        says("and stands there as it was typed", b.js("return " + fields) == f"{shown},{shown}:59",
+             b.js("return " + fields))
+        b.js("document.querySelector('button[aria-label^=Cancel]').click()")
+        says("a change of all that match tells them with the zone", b.wait(
+            "document.querySelector('#dialog-title')?.textContent === arguments[0]", "Cancel: entity orders, "
+            f"from {shown} {zone}, before {shown}:59 {zone}"), b.text("#dialog-title"))
+        says("and counts the same", b.wait("document.querySelector('#counted')") and
+             b.text("#counted").startswith("1 check match"), b.text("dialog"))
+        b.driver.find_element(By.ID, "leave").click()
+        b.driver.find_element(By.ID, "filter-before").clear()
+        b.driver.find_element(By.ID, "filter-before").send_keys("2026-03-01 19:00")
+        b.driver.find_element(By.ID, "zone").click()
+        says("another zone is that of the filters, also of what was not searched for yet",
+             b.js("return " + fields) == at.replace("T", " ") + ",2026-03-01 13:15" and
+             b.text("label[for=filter-from]") == "Due from (UTC)", b.text("form"))
+        says("and searches for nothing else", b.js("return location.search") == asked)
+        b.driver.refresh()
+        utc = at.replace("T", " ")
+        says("a reload shows them there, too", b.settled() and b.js("return " + fields) == f"{utc},{utc}:59",
+             b.js("return " + fields))
+        b.driver.find_element(By.ID, "zone").click()
+        for page in ("failed", "audit", "events"):
+            b.open(f"{page}?from=2026-03-01")
+            says(f"/{page}: a day of an address is that of UTC",
+                 b.js("return document.querySelector('#filter-from').value") == "2026-03-01 05:45",
+                 b.text("form"))
+        b.open("failed?from=-1h")
+        b.driver.find_element(By.ID, "filter-job").send_keys("bad", Keys.ENTER)
+        says("what counts from now on stays", b.wait("location.search === '?job=bad&from=-1h'"),
+             b.driver.current_url)
+
+
 HIDE = """Object.defineProperty(document, "hidden", { value: arguments[0], configurable: true });
           document.dispatchEvent(new Event("visibilitychange"));"""
 
@@ -464,6 +514,7 @@ def main():
         hidden_tabs(url)
         first_question(url)
         zones(url)
+        typed_times(url)
     return 1 if failed else 0
 
 

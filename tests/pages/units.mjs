@@ -4,8 +4,9 @@ import * as fresh from "../../engine/http/pages/fresh.js";
 import * as groups from "../../engine/http/pages/groups.js";
 import * as health from "../../engine/http/pages/health.js";
 import * as time from "../../engine/http/pages/time.js";
+import * as typed from "../../engine/http/pages/typed.js";
 
-const KATHMANDU = "Asia/Kathmandu", LORD_HOWE = "Australia/Lord_Howe";
+const KATHMANDU = "Asia/Kathmandu", LORD_HOWE = "Australia/Lord_Howe", NEW_YORK = "America/New_York";
 const at = (text) => Date.parse(text);
 
 const tests = {
@@ -30,6 +31,74 @@ const tests = {
         assert.deepEqual(time.fromWall("2026-10-04T02:30", LORD_HOWE), [at("2026-10-03T15:30:00Z")]);
         assert.deepEqual(time.fromWall("2026-10-04T01:59:59", LORD_HOWE), [at("2026-10-03T15:29:59Z")]);
         assert.equal(time.fromWall("soon", LORD_HOWE), null);
+        assert.equal(time.fromWall("2026-02-30 10:00", LORD_HOWE), null);
+        assert.equal(time.fromWall("2026-03-01 24:00", LORD_HOWE), null);
+    },
+    "what is typed is of the zone of the page, and an address is of UTC"() {
+        for (const [text, zone, utc] of [
+            ["2026-11-29 19:00", NEW_YORK, "2026-11-30T00:00:00Z"],
+            ["2026-11-29T9:05", NEW_YORK, "2026-11-29T14:05:00Z"],
+            ["2026-11-29 19:00:59", NEW_YORK, "2026-11-30T00:00:59Z"],
+            ["2026-11-29 18:59:59.5", NEW_YORK, "2026-11-30T00:00:00Z"],
+            ["2026-11-29 18:59:60", NEW_YORK, "2026-11-30T00:00:00Z"],
+            ["2026-11-29", NEW_YORK, "2026-11-29T05:00:00Z"],
+            ["2026-03-01 19:00", KATHMANDU, "2026-03-01T13:15:00Z"],
+            ["2026-11-29 19:00", "UTC", "2026-11-29T19:00:00Z"],
+            ["2026-11-29 19:00Z", NEW_YORK, "2026-11-29T19:00:00Z"],
+            ["2026-11-29 19:00 +02", NEW_YORK, "2026-11-29T17:00:00Z"],
+            ["2026-11-29t19:00-03:30", NEW_YORK, "2026-11-29T22:30:00Z"]])
+            assert.equal(typed.toUtc(text, zone, 0), utc, text);
+    },
+    "what counts from now on, or names its zone, stays as it was typed"() {
+        for (const text of ["-1h", "+1d", "3h ago", "now", "1772370900", "2026-11-29 09:00 Europe/Berlin",
+            "tomorrow 09:00 Europe/Berlin", "today 09:00 +02:00", "2026-02-30", "2026-11-29 25:00", "next week",
+            "soon", ""]) {
+            assert.equal(typed.toUtc(text, NEW_YORK, 0), text);
+            assert.equal(typed.inWords(text, NEW_YORK), text);
+        }
+        assert.equal(typed.inZone("-1h", NEW_YORK), "-1h");
+    },
+    "which day it is is asked in the zone of the page"() {
+        // as tests/test_when.c has it: a Sunday, and in Kiritimati Monday
+        const now = at("2026-03-01T13:15:00Z"), kiritimati = "Pacific/Kiritimati";
+        for (const [text, zone, utc] of [
+            ["today 09:00", kiritimati, "2026-03-01T19:00:00Z"], ["tomorrow", kiritimati, "2026-03-02T10:00:00Z"],
+            ["next monday", kiritimati, "2026-03-08T10:00:00Z"], ["yesterday", "UTC", "2026-02-28T00:00:00Z"],
+            ["next Mon 09:00", "UTC", "2026-03-02T09:00:00Z"], ["next sunday", "UTC", "2026-03-08T00:00:00Z"],
+            ["last sunday", "UTC", "2026-02-22T00:00:00Z"], ["LAST SAT", "UTC", "2026-02-28T00:00:00Z"],
+            ["last monday 17:30", "UTC", "2026-02-23T17:30:00Z"],
+            ["Tomorrow 9:00:30", NEW_YORK, "2026-03-02T14:00:30Z"]])
+            assert.equal(typed.toUtc(text, zone, now), utc, text);
+        // an address that says it is of UTC, as before
+        assert.equal(typed.inZone("today 09:00", NEW_YORK), "today 09:00 UTC");
+        assert.equal(typed.inZone("today 09:00", "UTC"), "today 09:00");
+    },
+    "a typed time that clocks skip or show twice is as the server has it"() {
+        for (const [text, zone, utc] of [
+            ["2026-03-29 01:59:59", "Europe/Berlin", "2026-03-29T00:59:59Z"],
+            ["2026-03-29 02:00", "Europe/Berlin", "2026-03-29T01:00:00Z"],
+            ["2026-03-29 02:30", "Europe/Berlin", "2026-03-29T01:00:00Z"],
+            ["2026-03-29 03:01", "Europe/Berlin", "2026-03-29T01:01:00Z"],
+            ["2026-03-08 02:30", NEW_YORK, "2026-03-08T07:00:00Z"],
+            ["2011-12-30 12:00", "Pacific/Apia", "2011-12-30T10:00:00Z"],
+            ["2018-11-04", "America/Sao_Paulo", "2018-11-04T03:00:00Z"],
+            ["2026-10-04T02:15", LORD_HOWE, "2026-10-03T15:30:00Z"],
+            ["2026-11-01 01:30", NEW_YORK, "2026-11-01T05:30:00Z"]])
+            assert.equal(typed.toUtc(text, zone, 0), utc, text);
+    },
+    "a field shows the time of an address, and gives it back"() {
+        assert.equal(typed.inZone("2026-11-30T00:00:00Z", NEW_YORK), "2026-11-29 19:00");
+        assert.equal(typed.inZone("2026-03-01", KATHMANDU), "2026-03-01 05:45");
+        assert.equal(typed.inZone("2026-11-01T05:30:00Z", NEW_YORK), "2026-11-01 01:30 -04:00");
+        assert.equal(typed.inZone("2026-11-01T06:30:00Z", NEW_YORK), "2026-11-01 01:30 -05:00");
+        assert.equal(typed.inWords("2026-11-30T00:00:00Z", NEW_YORK), "2026-11-29 19:00 America/New_York");
+        assert.equal(typed.inWords("2026-11-29", "UTC"), "2026-11-29 00:00 UTC");
+        const begin = at("2026-10-31T10:00:00Z");
+        for (const zone of ["UTC", KATHMANDU, LORD_HOWE, NEW_YORK, "Pacific/Apia"])
+            for (let i = 0; i < 200; i++) {
+                const text = time.utcText(begin + i * 10 * 60000);
+                assert.equal(typed.toUtc(typed.inZone(text, zone), zone, 0), text, zone);
+            }
     },
     "each moment is found again by its wall clock"() {
         const begin = at("2026-04-04T10:00:00Z");

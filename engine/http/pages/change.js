@@ -5,6 +5,7 @@ import { openDialog } from "./dialog.js";
 import { el, rowLink } from "./dom.js";
 import { moment, now, zone } from "./moments.js";
 import { exact, fromWall, toWall, utcText } from "./time.js";
+import { inWords } from "./typed.js";
 
 const COUNTED = 20;                 // questions of a count, before it ends with "at least"
 const CALLS = 1000;                 // of a thousand checks each, before somebody says "go on"
@@ -196,9 +197,12 @@ export function changeAll(change, select, words) {
             : prepare(dialog)) });
 }
 
-/** "job unshipped, state due": the filters in words. */
+const TIMES = ["from", "before"];
+
+/** "job unshipped, state due, from 2026-03-01 14:15 Europe/Berlin": the filters in words. */
 export function selectWords(select) {
-    const words = Object.entries(select).map(([name, value]) => `${name} ${value}`);
+    const words = Object.entries(select).map(([name, value]) => (
+        `${name} ${TIMES.includes(name) ? inWords(value, zone()) : value}`));
     return words.length ? words.join(", ") : "everything";
 }
 

@@ -1,7 +1,8 @@
 // list.js - a list of /v1, page after page, and the filters that stand in the address of the page.
 import { ask, lastAsOf } from "./api.js";
 import { el, swap, table } from "./dom.js";
-import { moment } from "./moments.js";
+import { moment, now, zone } from "./moments.js";
+import { inZone, toUtc } from "./typed.js";
 
 /** What the address asks for, of the names that are known. */
 export function filtersOf(names) {
@@ -15,42 +16,54 @@ export function filtersOf(names) {
 
 function control(field, value) {
     const id = `filter-${field.name}`;
+    const label = field.isTime ? `${field.label} (${zone()})` : field.label;
     const input = field.options
         ? el("select", { id, name: field.name }, field.options.map((option) =>
             el("option", { value: option, selected: option === (value || "") }, option || "any")))
         : el("input", { id, name: field.name, placeholder: field.example, autocomplete: "off",
             spellcheck: "false" });
     if (!field.options)
-        input.value = value || "";
-    return el("div", { class: "field" }, el("label", { for: id }, field.label), input);
+        input.value = field.isTime ? inZone(value || "", zone()) : value || "";
+    return el("div", { class: "field" }, el("label", { for: id }, label), input);
 }
 
 /** A form whose values go into the address, so that a reload and a link keep them. fields: [{ name,
- * label, options or example }]; `changed` is called with what is asked for then, also when one goes
- * back. */
+ * label, options or example, isTime }]; a time is typed in the zone of the page. `changed` is called
+ * with what is asked for then, also when one goes back. */
 export function filterForm(fields, changed) {
     const names = fields.map((f) => f.name);
+    const times = new Set(fields.filter((f) => f.isTime).map((f) => f.name));
     const form = el("form", { class: "filters", role: "search", submit });
+    let shownIn = zone();
 
-    function fill() {
-        const values = filtersOf(names);
+    function fill(values) {
+        shownIn = zone();
         swap(form, fields.map((f) => control(f, values[f.name])), el("button", { type: "submit" }, "Search"));
+        return values;
+    }
+
+    function typed() {
+        const values = {};
+        for (const [name, value] of new FormData(form))
+            if (value.trim())
+                values[name] = times.has(name) ? toUtc(value.trim(), shownIn, now()) : value.trim();
         return values;
     }
 
     function submit(event) {
         event.preventDefault();
         const url = new URL(location.href);
+        const values = typed();
         names.forEach((name) => url.searchParams.delete(name));
-        for (const [name, value] of new FormData(form))
-            if (value.trim())
-                url.searchParams.set(name, value.trim());
+        for (const name of Object.keys(values))
+            url.searchParams.set(name, values[name]);
         history.pushState(null, "", url);
-        changed(filtersOf(names));
+        changed(fill(filtersOf(names)));
     }
 
-    addEventListener("popstate", () => changed(fill()));
-    fill();
+    addEventListener("popstate", () => changed(fill(filtersOf(names))));
+    document.addEventListener("zone", () => fill(typed()));
+    fill(filtersOf(names));
     return form;
 }
 

@@ -8,7 +8,8 @@ const CHANGES = ["", "resolve", "cancel", "reschedule", "run-now", "retry", "pau
     "schedule-put", "schedule-on", "schedule-off", "schedule-remove", "deliver-again"];
 const FIELDS = [{ name: "who", label: "Who" }, { name: "change", label: "Change", options: CHANGES },
     { name: "entity", label: "Entity" }, { name: "key", label: "Key" }, { name: "job", label: "Job" },
-    { name: "from", label: "From", example: "-7d" }, { name: "before", label: "Before" }];
+    { name: "from", label: "From", isTime: true, example: "-7d" },
+    { name: "before", label: "Before", isTime: true }];
 
 function text(value) {
     if (value === null)

@@ -12,8 +12,8 @@ const FIELDS = [
     { name: "job", label: "Job" },
     { name: "tenant", label: "Tenant" },
     { name: "state", label: "State", options: STATES },
-    { name: "from", label: "Due from", example: "-1h, 2026-03-01" },
-    { name: "before", label: "Due before", example: "+1d" },
+    { name: "from", label: "Due from", isTime: true, example: "-1h, 2026-03-01 14:15" },
+    { name: "before", label: "Due before", isTime: true, example: "+1d" },
 ];
 
 const CHANGES = ["run-now", "reschedule", "resolve", "cancel"];

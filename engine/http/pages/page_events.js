@@ -78,7 +78,7 @@ function reader(node) {
 
 const FIELDS = [{ name: "listener", label: "Listener" },
     { name: "failed", label: "Failed", options: ["", "1"] },
-    { name: "from", label: "Emitted from", example: "-1d" }];
+    { name: "from", label: "Emitted from", isTime: true, example: "-1d" }];
 const SENT = [
     { name: "Emitted", cell: (d) => moment(d.emitted_at) },
     { name: "To", cell: (d) => d.listener },

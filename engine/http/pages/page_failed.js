@@ -18,8 +18,8 @@ const FIELDS = [
     { name: "job", label: "Job" },
     { name: "tenant", label: "Tenant" },
     { name: "outcome", label: "Ended", options: OUTCOMES },
-    { name: "from", label: "From", example: "-1d, 2026-03-01" },
-    { name: "before", label: "Before" },
+    { name: "from", label: "From", isTime: true, example: "-1d, 2026-03-01 14:15" },
+    { name: "before", label: "Before", isTime: true },
 ];
 const COLUMNS = [
     { name: "Job", cell: (g) => jobLink(g.job) },

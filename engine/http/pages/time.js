@@ -76,7 +76,10 @@ export function fromWall(text, zone) {
     const m = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d)(?::(\d\d))?$/.exec(text);
     if (!m)
         return null;
-    const as = Date.UTC(m[1], m[2] - 1, m[3], m[4], m[5], m[6] || 0);
+    const minute = Date.UTC(m[1], m[2] - 1, m[3], m[4], m[5]);
+    if (new Date(minute).toISOString().slice(0, 16) !== `${m[1]}-${m[2]}-${m[3]}T${m[4]}:${m[5]}`)
+        return null;
+    const as = minute + (m[6] || 0) * 1000;
     const offsets = new Set([offsetAt(as - DAY, zone), offsetAt(as, zone), offsetAt(as + DAY, zone)]);
     const found = [...offsets].map((minutes) => ({ at: as - minutes * MINUTE, minutes }))
         .filter((one) => offsetAt(one.at, zone) === one.minutes).map((one) => one.at);
