@@ -217,6 +217,29 @@ static void late_slots_are_run_one_at_a_time_and_then_the_mark_moves(void)
     end();
 }
 
+/* It was opened twice a second, for as long as the other engine ran a check of it. */
+static void a_late_slot_that_others_hold_is_no_reason_to_look_again_soon(void)
+{
+    static const struct { struct target over; int slots; bool unfinished; } cases[] = {
+        { { .held_by_others = 1 }, 0, true },
+        { { .held_by_others = 1, .counts = { .run = 1 } }, 1, true },
+        { { .held_by_others = 1, .counts = { .held_back = 1 } }, 1, true },
+        { { .counts = { .locked = 1 } }, 0, false },
+        { { .counts = { .run = 0 } }, 1, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(true);
+        is_answered(&nothing);
+        union errand_request found = { .late = { .slot = 100 } };
+        is_answered(&found);
+        slot_is_over(cases[i].over);
+        CU_ASSERT_EQUAL(c.slots, cases[i].slots);
+        CU_ASSERT_EQUAL(c.unfinished, cases[i].unfinished);
+        CU_ASSERT_EQUAL(c.skipped_from, cases[i].over.held_by_others || cases[i].over.counts.locked ? 100 : 0);
+        end();
+    }
+}
+
 static union errand_request urgent_is(int64_t urgent, int64_t slot)
 {
     return (union errand_request){ .late = { .slot = slot, .urgent = urgent } };
@@ -695,6 +718,7 @@ static const struct test tests[] = {
     TEST(a_store_that_was_away_is_followed_by_no_rest),
     TEST(a_daemon_goes_on_without_what_is_late_even_so_and_a_command_does_not),
     TEST(late_slots_are_run_one_at_a_time_and_then_the_mark_moves),
+    TEST(a_late_slot_that_others_hold_is_no_reason_to_look_again_soon),
     TEST(the_urgent_checks_of_all_late_slots_come_before_the_others_of_any),
     TEST(urgent_checks_of_many_late_slots_are_asked_for_some_at_a_time),
     TEST(a_sweep_ends_where_the_clock_was_set_back_to),

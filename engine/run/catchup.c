@@ -410,8 +410,10 @@ void catchup_target_over(const struct plan_env *env, struct catchup *c, const st
     }
     if (target->held_by_others || target->unopened || n->locked || n->superseded)
         skip(c, target->slot);
-    /* where nothing moves there is no hurry to look again */
-    c->slots += !n->locked || n->run || n->unknown_job || n->held_back;
+    /* where nothing moves there is no hurry to look again, but for who may have died */
+    bool is_others = target->held_by_others || n->locked;
+    c->slots += !is_others || n->run || n->unknown_job || n->held_back;
+    c->unfinished = c->unfinished || target->held_by_others;
     if (c->step == CATCHUP_SLOT)
         choose_step(env, c);
 }

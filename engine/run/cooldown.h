@@ -10,6 +10,7 @@
 enum cooldown_kind {
     COOLDOWN_CHECK,                 /* a check, by its id: it is not run */
     COOLDOWN_SLOT,                  /* what is logged of a slot */
+    COOLDOWN_LEASES,                /* what is logged of a slot that others hold */
     COOLDOWN_CATCHUP,               /* second looks and the search for late slots */
     COOLDOWN_NARROW_LOOK,           /* what is logged of a look that passes over old rows */
     COOLDOWN_JOB,                   /* what is logged of a job that no engine has */

@@ -44,13 +44,24 @@ static const char *paused_name(const struct engine *e, int64_t slot)
     return p ? p->name : "what was resumed";
 }
 
+/* A slot of which nothing could be had is opened until others are through with it. */
+static bool is_news(struct engine *e, const struct target *t)
+{
+    const struct pass_counts *c = &t->counts;
+    if (c->run || c->held_back || c->unknown_job || c->busy)
+        return true;
+    if (!t->held_by_others || slot_is_fine(t->slot, e->clocks.slot_length_s))
+        return t->held_by_others;
+    return cooldown_may_log(&e->cooldowns, cooldown_of(COOLDOWN_LEASES, t->slot), now_us(e));
+}
+
 static void log_target_over(struct engine *e, const struct target *t)
 {
     static const char *const kinds[] = { "slot", "slot (again)", "missed slot", "late slot",
                                          "late slot (moved on)" };
     const struct pass_counts *c = &t->counts;
     char slot[MOMENT_TEXT], counts[PASS_COUNTS_TEXT];
-    if (!c->run && !c->held_back && !c->unknown_job && !c->busy && !t->held_by_others)
+    if (!is_news(e, t))
         return;
     if (slot_is_fine(t->slot, e->clocks.slot_length_s)) {
         fine_slot_over(e, t);
