@@ -358,8 +358,6 @@ static void here_is(const char *tz, const char *link, const char *expected)
 
 static void the_zone_of_this_machine_is_that_of_tz_or_of_its_link(void)
 {
-    struct zone *z = NULL;
-    struct err err = { 0 };
     here_is("Europe/Berlin", "/nowhere", "Europe/Berlin");
     here_is(":Europe/Berlin", "/nowhere", "Europe/Berlin");
     here_is("/usr/share/zoneinfo/Asia/Tokyo", "/nowhere", "Asia/Tokyo");
@@ -377,6 +375,32 @@ static void the_zone_of_this_machine_is_that_of_tz_or_of_its_link(void)
     here_is(by_name + 1, link, "Europe/Oslo");
     unlink(link);
     rmdir(folder);
+}
+
+static void a_file_in_place_of_the_link_is_the_zone(void)
+{
+    struct zone *z = NULL;
+    struct err err = { 0 };
+    char folder[] = "/tmp/prescient-when.XXXXXX", file[64], line[200];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(file, sizeof file, "%s/localtime", folder);
+    snprintf(line, sizeof line, "cp " ZONE_FOLDER "/Europe/Berlin %s", file);
+    CU_ASSERT_EQUAL_FATAL(system(line), 0);
+    CU_ASSERT_EQUAL_FATAL(zone_here(NULL, file, &z, &err), 0);
+    is_in(z, "2026-07-02 09:00", "2026-07-02T07:00:00Z");
+    is_in(z, "2026-12-02 09:00", "2026-12-02T08:00:00Z");
+    zone_free(z);
+    CU_ASSERT_EQUAL(truncate(file, 9), 0);
+    CU_ASSERT_EQUAL(zone_here(NULL, file, &z, &err), ERR_INPUT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "set TZ, or use --zone"));
+    unlink(file);
+    rmdir(folder);
+}
+
+static void a_rule_is_no_zone_here(void)
+{
+    struct zone *z = NULL;
+    struct err err = { 0 };
     CU_ASSERT_EQUAL(zone_here("CET-1CEST,M3.5.0,M10.5.0/3", "/nowhere", &z, &err), ERR_INPUT);
     CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "expected the name of a zone"));
 }
@@ -400,6 +424,8 @@ static const struct test tests[] = {
     TEST(mistakes_say_what_was_expected),
     TEST(what_counts_from_now_on_needs_no_clock),
     TEST(the_zone_of_this_machine_is_that_of_tz_or_of_its_link),
+    TEST(a_file_in_place_of_the_link_is_the_zone),
+    TEST(a_rule_is_no_zone_here),
     { NULL, NULL },
 };
 

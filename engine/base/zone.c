@@ -444,24 +444,29 @@ static int read_bytes(int fd, const char *path, char *bytes, size_t *size, struc
     return 0;
 }
 
+int zone_read_file(const char *path, const char *name, struct zone **out, struct err *err)
+{
+    char bytes[ZONE_FILE_MAX + 1];
+    size_t size = 0;
+    /* without a wait at what is no file */
+    CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return err_sys(err, errno == ENOENT || errno == ENOTDIR ? ERR_NOTFOUND : ERR_INPUT, "zone: %s", path);
+    int rc = read_bytes(fd, path, bytes, &size, err);
+    if (rc < 0)
+        return rc;
+    return zone_parse(name, bytes, size, out, err);
+}
+
 int zone_read_from(const char *folder, const char *name, struct zone **out, struct err *err)
 {
-    char path[4096], bytes[ZONE_FILE_MAX + 1];
-    size_t size = 0;
+    char path[4096];
     int rc = zone_check_name(name, err);
     if (rc < 0)
         return rc;
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    /* without a wait at what is no file */
-    CLEANUP(cleanup_close) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
-        return unknown(folder, name, err);
-    if (fd < 0)
-        return err_sys(err, ERR_INPUT, "zone: %s", path);
-    rc = read_bytes(fd, path, bytes, &size, err);
-    if (rc < 0)
-        return rc;
-    return zone_parse(name, bytes, size, out, err);
+    rc = zone_read_file(path, name, out, err);
+    return rc == ERR_NOTFOUND ? unknown(folder, name, err) : rc;
 }
 
 struct zone_stamp zone_stamp(const char *folder, const char *name)

@@ -28,6 +28,9 @@ int zone_read(const char *name, struct zone **out, struct err *err);
 /* The same from another folder of that form. */
 int zone_read_from(const char *folder, const char *name, struct zone **out, struct err *err);
 
+/* The same from a file anywhere; `name` is only kept. ERR_NOTFOUND: there is no such file. */
+int zone_read_file(const char *path, const char *name, struct zone **out, struct err *err);
+
 /* The contents of a TZif file, version 2 or later; any bytes may be given. `name` is only kept.
  * ERR_INPUT or ERR_NOMEM. */
 int zone_parse(const char *name, const void *bytes, size_t size, struct zone **out, struct err *err);

@@ -1,6 +1,7 @@
 /* zone_here.c - see zone_here.h. */
 #include "zone_here.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +26,16 @@ static int of_variable(const char *tz, struct zone **out, struct err *err)
     return rc < 0 ? err_wrap(err, rc, "TZ (expected the name of a zone, and no rule)") : 0;
 }
 
+/* A copy, or what a container was given: its bytes are the zone, and nothing says the name. */
+static int of_file(const char *path, struct zone **out, struct err *err)
+{
+    if (access(path, F_OK) < 0 && errno == ENOENT)
+        return zone_read("UTC", out, err);
+    int rc = zone_read_file(path, "localtime", out, err);
+    return rc < 0 ? err_wrap(err, rc, "%s does not say which zone it is here: set TZ, or use --zone", path)
+                  : 0;
+}
+
 int zone_here(const char *tz, const char *link, struct zone **out, struct err *err)
 {
     char path[PATH_MAX];
@@ -32,6 +43,7 @@ int zone_here(const char *tz, const char *link, struct zone **out, struct err *e
         return of_variable(tz, out, err);
     ssize_t n = readlink(link, path, sizeof path - 1);
     path[n < 0 ? 0 : n] = '\0';
-    const char *name = strstr(path, "/zoneinfo/") ? name_in(path) : "UTC";
-    return zone_read(name, out, err);
+    if (strstr(path, "/zoneinfo/"))
+        return zone_read(name_in(path), out, err);
+    return of_file(link, out, err);
 }
