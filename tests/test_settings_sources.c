@@ -270,6 +270,36 @@ static void a_variable_sets_what_jobs_start_from_but_not_what_they_say(void)
     settings_fixture_forget_environment();
 }
 
+/* Each would have been one host, or one folder, that nobody has. */
+static void a_list_as_text_has_its_separators_and_no_brackets(void)
+{
+    static const struct { const char *name, *value, *words; } bad[] = {
+        { "PRESCIENT_HTTP_HOSTS", "[\"a.example\",\"b.example\"]", "such as shop.example,www.shop.example" },
+        { "PRESCIENT_HTTP_HOSTS", "shop.example:8080", "names of hosts, without a port, such as" },
+        { "PRESCIENT_HTTP_HOSTS", "a.example b.example", "names of hosts, without a port, such as" },
+        { "PRESCIENT_HTTP_HOSTS", "a.example,", "names of hosts, without a port, such as" },
+        { "PRESCIENT_PLUGIN_DIRS", "[\"/a\", \"/b\"]", "expected folders, such as /" },
+        { "PRESCIENT_PLUGIN_DIRS", "[/a]", ":/srv/jobs" },
+    };
+    write_file("a.cfg", "http_hosts = [\"fd00::1\", \"in_house\"];");
+    struct settings s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL(s.nhttp_hosts, 2);
+    settings_release(&s);
+    setenv("PRESCIENT_HTTP_HOSTS", "a.example,b-1.example,::1", 1);
+    s = loaded("a.cfg", NULL, 0);
+    CU_ASSERT_EQUAL_FATAL(s.nhttp_hosts, 3);
+    CU_ASSERT_STRING_EQUAL(s.http_hosts[1], "b-1.example");
+    settings_release(&s);
+    unsetenv("PRESCIENT_HTTP_HOSTS");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        setenv(bad[i].name, bad[i].value, 1);
+        load_refused("a.cfg", NULL, 0, bad[i].words);
+        unsetenv(bad[i].name);
+    }
+    write_file("a.cfg", "http_hosts = [\"shop.example:8080\"];");
+    load_refused("a.cfg", NULL, 0, "names of hosts, without a port");
+}
+
 static void lists_and_words_come_from_variables_too(void)
 {
     write_file("a.cfg", "serve = [1];");
@@ -285,6 +315,8 @@ static void lists_and_words_come_from_variables_too(void)
     settings_release(&s);
     setenv("PRESCIENT_SERVE", "0,", 1);
     load_refused("a.cfg", NULL, 0, "PRESCIENT_SERVE: serve = \"0,\": expected minutes");
+    setenv("PRESCIENT_SERVE", "[0, 30]", 1);
+    load_refused("a.cfg", NULL, 0, "each once, such as 0,30");
     setenv("PRESCIENT_SERVE", "0,,30", 1);
     load_refused("a.cfg", NULL, 0, "expected minutes");
     char many[200] = "0";
@@ -468,6 +500,7 @@ static const struct test tests[] = {
     TEST(flag_beats_variable_beats_file_beats_default),
     TEST(a_variable_sets_what_jobs_start_from_but_not_what_they_say),
     TEST(lists_and_words_come_from_variables_too),
+    TEST(a_list_as_text_has_its_separators_and_no_brackets),
     TEST(a_bad_variable_or_flag_is_named),
     TEST(flags_may_be_spelled_with_dashes),
     TEST(database_url_is_the_store_when_it_is_postgresql),

@@ -92,7 +92,8 @@ int settings_loader_assign(struct settings_loader *l, const struct setting_row *
         return settings_loader_nomem(l);
     if (rc < 0)
         return err_set(l->err, rc, "%s: %s%s = %s: expected %s", where, label, row->name,
-                       settings_found(row, &value, a), settings_expected(row, a));
+                       settings_found(row, &value, a),
+                       value.node ? settings_expected(row, a) : settings_expected_as_text(row, a));
     if (!job)
         note_place(l, row, where);
     else if (settings_loader_place(l, row, job->name, where) < 0)

@@ -1,6 +1,7 @@
 /* settings_table.c - the rows. To add a setting: a field in settings.h and a row here. */
 #include "settings_table.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <libconfig.h>
 #include <string.h>
@@ -54,9 +55,12 @@ static bool is_base_path(const char *text)
            !strstr(text, "//");
 }
 
+/* As a Host has it, but for the port and the brackets of an address. */
 static bool is_host_name(const char *text)
 {
-    return is_printable(text) && !strpbrk(text, " :/");
+    static const char of_names[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    struct in6_addr v6;
+    return !text[strspn(text, of_names)] || inet_pton(AF_INET6, text, &v6) == 1;
 }
 
 static bool is_part_of_a_day(int64_t us)       /* as rules/slot.h has it */
@@ -169,7 +173,7 @@ const struct setting_row settings_rows[] = {
     { "stop_timeout", SETTING_DURATION_US, AT(stop_timeout_us), .default_text = "20s", .min = 100 * MS,
       .max = HOUR, .help = "How long a stop may take to settle the answers." },
     { "serve", SETTING_MINUTES, AT(serve), .count = offsetof(struct settings, nserve), .default_text = "",
-      .min = 0, .max = 59,
+      .min = 0, .max = 59, .separator = ',', .as_text = "0,30",
       .help = "Minutes of the hour whose slots this server runs, such as [0, 30]. Empty: all." },
     { "keep_runs", SETTING_WORD, AT(keep_runs), .default_text = "all", .words = words_keep_runs,
       .help = "Which runs that did not end their check are kept." },
@@ -206,7 +210,8 @@ const struct setting_row settings_rows[] = {
       .help = "What the paths of its requests begin with, behind a proxy that passes them on as they are." },
     { "http_hosts", SETTING_TEXTS, AT(http_hosts), .count = offsetof(struct settings, nhttp_hosts),
       .default_text = "localhost", .min = 1, .max = 255, .accepts = is_host_name,
-      .expected = "names of hosts, without a port",
+      .expected = "names of hosts, without a port", .separator = ',',
+      .as_text = "shop.example,www.shop.example",
       .help = "Names in the header Host that it answers to, beside localhost and loopback addresses: those "
               "by\nwhich a proxy is reached that passes the header on." },
     { "http_read_only", SETTING_BOOL, AT(http_read_only), .default_text = "false",
@@ -222,6 +227,7 @@ const struct setting_row settings_rows[] = {
 
     { "plugin_dirs", SETTING_TEXTS, AT(plugin_dirs), .count = offsetof(struct settings, nplugin_dirs),
       .default_text = PLUGIN_DIR, .min = 1, .max = 4095, .accepts = is_printable, .section = "Jobs",
+      .separator = ':', .as_text = PLUGIN_DIR ":/srv/jobs",
       .help = "Folders where plug-ins are looked for, in this order. The bundled ones are found only if "
               "their\nfolder, the default, is among them." },
     { .name = NULL },

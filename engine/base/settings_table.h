@@ -34,6 +34,8 @@ struct setting_row {
     bool (*accepts)(const char *text);
     bool (*accepts_us)(int64_t us);
     const char *expected;           /* what they accept, for errors */
+    char separator;                 /* of a list that comes as text, from an option or a variable */
+    const char *as_text;            /* such a list */
     const char *help;               /* one line or several */
     const char *section;            /* the heading that begins with this row */
 };

@@ -244,7 +244,7 @@ static int list_elements(const struct setting_value *v, bool quoted_ones, char s
 static int read_minutes(const struct setting_row *row, const struct setting_value *v, struct target *to)
 {
     struct elements e;
-    int rc = list_elements(v, false, ',', to->arena, &e), minutes[TEXTS_MAX], *field = to->field;
+    int rc = list_elements(v, false, row->separator, to->arena, &e), minutes[TEXTS_MAX], *field = to->field;
     bool seen[60] = { false };
     for (int i = 0; rc == 0 && i < e.n; i++) {
         int64_t n;
@@ -263,7 +263,9 @@ static int read_minutes(const struct setting_row *row, const struct setting_valu
 static int read_texts(const struct setting_row *row, const struct setting_value *v, struct target *to)
 {
     struct elements e;
-    int rc = list_elements(v, true, ':', to->arena, &e);
+    if (!v->node && strpbrk(v->text, "[\""))        /* as a file has lists */
+        return ERR_SETTINGS;
+    int rc = list_elements(v, true, row->separator, to->arena, &e);
     if (rc < 0)
         return rc;
     const char **kept = arena_zalloc(to->arena, (size_t)(e.n + 1) * sizeof *kept);
@@ -426,16 +428,19 @@ static const char *true_or_false(const struct setting_row *row, struct arena *a)
     return "true or false";
 }
 
+#define MINUTES "minutes of the hour, 0 to 59, each once"
+#define FOLDERS "folders"
+
 static const char *some_minutes(const struct setting_row *row, struct arena *a)
 {
     (void)row, (void)a;
-    return "minutes of the hour, 0 to 59, each once, such as [0, 30]";
+    return MINUTES ", such as [0, 30]";
 }
 
 static const char *some_folders(const struct setting_row *row, struct arena *a)
 {
     (void)row, (void)a;
-    return "folders, such as [\"/usr/local/lib/prescient/jobs\"]";
+    return FOLDERS ", such as [\"/usr/local/lib/prescient/jobs\"]";
 }
 
 /* ---- the types ---- */
@@ -478,5 +483,16 @@ const char *settings_expected(const struct setting_row *row, struct arena *a)
         expected = arena_printf(a, "%s, at most %" PRId64 " bytes", expected, row->max);
     else if (!expected)
         expected = types[row->type].expected(row, a);
+    return expected ? expected : "something else";
+}
+
+const char *settings_expected_as_text(const struct setting_row *row, struct arena *a)
+{
+    if (!row->as_text)
+        return settings_expected(row, a);
+    const char *what = row->type == SETTING_MINUTES ? MINUTES : FOLDERS;
+    if (row->expected)
+        what = row->expected;
+    const char *expected = arena_printf(a, "%s, such as %s", what, row->as_text);
     return expected ? expected : "something else";
 }

@@ -8,6 +8,8 @@
 
 /* "a duration such as 250ms, 90s, 15m, 3h, 30d, between 10ms and 1d". */
 const char *settings_expected(const struct setting_row *row, struct arena *a);
+/* The same of a value that is no part of a file, where a list is written in another way. */
+const char *settings_expected_as_text(const struct setting_row *row, struct arena *a);
 
 /* What stands in a file, a variable or a flag: exactly one of the two; and how it was written, when
  * it came from elsewhere and is not to be shown. */
