@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # quickstart.sh          installs what is missing, builds, and runs a shop's virtual week on SQLite
 #                        (examples/shop)
-# quickstart.sh test     installs what the tests need, too, and runs them all; they start a
+# quickstart.sh test     installs what the tests need, too, and runs the quick ones; they start a
 #                        PostgreSQL cluster of their own
 # quickstart.sh build    installs what a build needs and builds; nothing runs
 # quickstart.sh prepare  the same with what the tests need

@@ -49,6 +49,7 @@ zones() {
     is_there "enqueue" enqueue orders 9 look +3h
     is_there "enqueue of what has passed" enqueue orders 10 look -- -1h
     is_there "prune" prune --keep 90d --dry-run
+    is_there "token new" token new "told_$STORE_NAME" --role read --expires 1d
     there status
     is "$STORE_NAME: status: what somebody has written stays as it was" \
         "$(grep -E "$in_utc" said | grep -cv 'as of 2026-03-01T13:15:00Z')" 0

@@ -20,14 +20,17 @@ const struct command cmd_concurrency = {
 };
 
 static const struct { const char *outcome, *words; } outcomes[] = {
-    { "set", "from now on" },
     { "removed", "removed: one, unless a shorter pattern says otherwise" },
     { "not_found", "there was no such pattern; prescient keys --limits lists them" },
 };
 
-static void print_outcome(struct app *app, const char *pattern, const char *outcome)
+static void print_outcome(struct app *app, const char *pattern, const char *places, const char *outcome)
 {
     const char *words = "?";
+    if (outcome && !strcmp(outcome, "set")) {
+        fprintf(app->out, "concurrency of %.*s: %s from now on\n", UTF8_SHOWN(pattern), places);
+        return;
+    }
     for (size_t i = 0; outcome && i < sizeof outcomes / sizeof *outcomes; i++)
         if (!strcmp(outcomes[i].outcome, outcome))
             words = outcomes[i].words;
@@ -51,6 +54,6 @@ static int concurrency_main(struct app *app, const struct args *args)
     if (app->json)
         report_print_object(app, rows_object(&rows, 0));
     else
-        print_outcome(app, pattern, outcome);
+        print_outcome(app, pattern, places, outcome);
     return is_found ? EXIT_WELL : EXIT_TROUBLE;
 }

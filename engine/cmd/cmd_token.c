@@ -10,6 +10,7 @@
 #include "action.h"
 #include "app.h"
 #include "filter.h"
+#include "telling.h"
 
 static int token_main(struct app *app, const struct args *args);
 
@@ -92,7 +93,8 @@ static void print_new(struct app *app, const char *token, const char *role, cons
 {
     const char *name = rows_value(rows, 0, "name"), *expires = rows_value(rows, 0, "expires_at");
     const char *until = rows_text(app->arena, CELL_MOMENT, expires);
-    const char *words = until ? "until " : "until it is revoked";
+    const char *told = telling_cell(app, CELL_MOMENT, expires, false);
+    const char *words = told ? "until " : "until it is revoked";
     if (app->json) {
         report_print_object(app, json_pack("{s:s, s:s, s:s, s:s?}", "name", name, "role", role, "token",
                                            token, "expires_at", until));
@@ -100,7 +102,7 @@ static void print_new(struct app *app, const char *token, const char *role, cons
     }
     fprintf(app->out, "%s\n", token);
     app_remark(app, "this is shown once: whoever has it may do what the role %s may, %s%s", role, words,
-               until ? until : "");
+               told ? told : "");
 }
 
 static int run_new(struct app *app, const struct args *args)

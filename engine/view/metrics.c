@@ -39,7 +39,7 @@ const struct metric metrics_table[] = {
       "When a slot was last opened or run, of the newest slots." },
     { "engine_last_seen_timestamp_seconds", METRIC_GAUGE, "seconds", { "engine" },
       "engine_last_seen_timestamp_seconds",
-      "When an engine last noted that it is there: a daemon every ten minutes, others when they end." },
+      "When an engine last noted that it is there: a daemon every minute, others when they end." },
     { "leases", METRIC_GAUGE, NULL, { "state" }, "leases", "Leases of slots, held or expired, up to 10000." },
     { "deliveries", METRIC_COUNTER, NULL, { "listener", "outcome" }, "delivery",
       "Deliveries of events that are over, by how they ended." },
