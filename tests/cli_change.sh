@@ -214,8 +214,13 @@ pauses_and_schedules() {
     is "$s: it is resumed" "$(change resume '{"job": "look"}'; said outcome)" "200('resumed',)"
     is "$s: a schedule is made" "$(change 'schedules?name=stock' '{"entity": "shop", "key": 7, "job": "look",
         "every": "2h", "payload": {"card": "4111"}}' -X PUT; said outcome)" "201('new',)"
-    is "$s: a part of it is changed" "$(change 'schedules?name=stock' '{"every": "3h"}' -X PUT
-        said outcome)" "200('changed',)"
+    is "$s: a part of it is changed" \
+        "$(change 'schedules?name=stock' '{"every": "3h", "bias": 0.1}' -X PUT; said outcome)" \
+        "200('changed',)"
+    get http://localhost/v1/schedules >/dev/null
+    is "$s: its bias is listed as it was put" "$(json 'j["items"][0]["bias"]' <body)" 0.1
+    get 'http://localhost/v1/schedule?name=stock' >/dev/null
+    is "$s: and shown" "$(json 'j["schedule"]["bias"]' <body)" 0.1
     is "$s: and the rest stays" "$("$P" schedule show stock --json | json 'j["every_s"], j["payload"]')" \
         "(10800, {'card': '4111'})"
     is "$s: it is switched off" "$(change 'schedules?name=stock' '{"is_active": false}' -X PUT

@@ -74,6 +74,9 @@ CFG
     is "$STORE_NAME: its values" "$(p schedule show 'stock of 9' --json |
         json '(j["every_s"], j["bias"], j["payload"], j["concurrency_key"], j["tenant"])')" \
         "(21600, 0.05, {'n': 1.1}, 'shop 9', 'shop')"
+    is "$STORE_NAME: the list has them in the same unit" \
+        "$(p schedule list --json | json '[(r["name"], r["bias"]) for r in j]')" \
+        "[('nightly', None), ('stock of 9', 0.05)]"
     is "$STORE_NAME: its check has its key" \
         "$(p list shops 9 --json | json 'j[0]["concurrency_key"]')" "shop 9"
     is "$STORE_NAME: once more there is nothing to do" \

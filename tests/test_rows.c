@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "../engine/view/json_text.h"
 #include "../engine/view/rows.h"
 
 enum { COLUMNS = 7 };
@@ -30,6 +31,30 @@ static void json_is(const struct store_rows *rows, int row, const char *expected
     CU_ASSERT_STRING_EQUAL(text, expected);
     free(text);
     json_decref(object);
+}
+
+/* Each as jansson reads it, and as it is to be written. */
+static void numbers_have_as_few_digits_as_they_need(void)
+{
+    static const struct { const char *read, *written; } all[] = {
+        { "[0.1,-0.0667,1.1,3]", "[0.1,-0.0667,1.1,3]" },
+        { "0.30000000000000004", "0.30000000000000004" },
+        { "1234567890123456789", "1234567890123456789" },
+        { "[5e-324,1e300]", "[4.94065645841247e-324,1e+300]" },
+        { "[2.5,0.1234567890123456]", "[2.5,0.1234567890123456]" },
+        { "{\"0.10000000000000001\":\"\\\"0.10000000000000001\"}",
+          "{\"0.10000000000000001\":\"\\\"0.10000000000000001\"}" },
+        { "[true,null,[],{}]", "[true,null,[],{}]" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        json_t *value = json_loads(all[i].read, JSON_DECODE_ANY, NULL);
+        char *text = json_text(value, JSON_COMPACT | JSON_ENCODE_ANY);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+        CU_ASSERT_STRING_EQUAL(text, all[i].written);
+        free(text);
+        json_decref(value);
+    }
+    CU_ASSERT_PTR_NULL(json_text(NULL, 0));
 }
 
 static void cells_are_found_by_the_name_of_their_column(void)
@@ -114,6 +139,7 @@ static void a_time_that_never_comes_is_never(void)
 }
 
 static const struct test tests[] = {
+    TEST(numbers_have_as_few_digits_as_they_need),
     TEST(cells_are_found_by_the_name_of_their_column),
     TEST(a_cell_that_is_not_there_is_null),
     TEST(json_has_numbers_moments_and_values_by_the_kind_of_the_column),

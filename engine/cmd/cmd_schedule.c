@@ -114,8 +114,11 @@ static void tell_period(struct app *app, const char *name, const struct schedule
     const char *params[] = { name };
     if (app_rows(app, "schedule", params, 1, &row, &err) < 0 || !row.rows)
         return; /* it was written: what it becomes is only told */
+    const char *bias = rows_value(&row, 0, "bias");
+    if (bias && schedule_read_bias(app->arena, bias, &bias, &err) < 0)
+        return;
     const char *words = schedule_becomes(app->arena, store_slot_length_s(app->store),
-                                         rows_value(&row, 0, "every_s"), rows_value(&row, 0, "bias"));
+                                         rows_value(&row, 0, "every_s"), bias);
     if (words)
         app_remark(app, "%s", words);
 }
@@ -271,8 +274,6 @@ static int run_show(struct app *app, const struct args *args)
         return refuse_missing(app, args->operands[1]);
     if (schedule_times(&row, now_of(app, &row), &times, &err) < 0)
         return app_fail(app, &err);
-    int bias = rows_column(&row, "bias");
-    row.cells[bias] = schedule_bias_text(app->arena, row.cells[bias]);
     if (app->json)
         print_json(app, &row, &times);
     else

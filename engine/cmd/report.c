@@ -1,8 +1,10 @@
 /* report.c - prints the rows of a report: as a table, or as JSON with --json. */
 #include "report.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../view/json_text.h"
 #include "table.h"
 #include "telling.h"
 
@@ -25,8 +27,12 @@ static void object_dump(struct app *app, json_t *object)
 {
     /* no C1 control, no reordering on a terminal */
     size_t flags = JSON_COMPACT | (app->terminal ? JSON_ENSURE_ASCII : 0);
-    if (report_made(app, object) && json_dumpf(object, app->out, flags) && !ferror(app->out))
+    char *text = report_made(app, object) ? json_text(object, flags) : NULL;
+    if (text)
+        fputs(text, app->out);
+    else
         app->was_short = true;
+    free(text);
     json_decref(object);
 }
 

@@ -108,6 +108,9 @@ static int read_stored(struct load *l, struct err *err)
             return err_set(err, ERR_NOMEM, "out of memory");
         for (int c = 0; c < SCHEDULE_COLUMNS; c++)
             e->v[c] = rows_value(&rows, i, schedule_columns[c].stored);
+        const char **bias = &e->v[SCHEDULE_BIAS];       /* as the file's is kept */
+        if (*bias && (rc = schedule_read_bias(l->app->arena, *bias, bias, err)) < 0)
+            return rc;
         const char *is_active = rows_value(&rows, i, "is_active");
         bool is_off = is_active && strchr("f0", *is_active);
         l->off += is_off && find(&l->wanted, e);

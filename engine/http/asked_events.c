@@ -9,6 +9,7 @@
 #include "../base/utf8.h"
 #include "../rules/event_cursor.h"
 #include "../view/item.h"
+#include "../view/json_text.h"
 #include "follow.h"
 #include "parameters.h"
 
@@ -96,7 +97,7 @@ static const char *next_of(const struct reading *r)
 static bool add_event(struct bytes *text, const struct reading *r, int row)
 {
     json_t *object = rows_object(&r->rows, row);
-    CLEANUP(cleanup_free) char *json = object ? json_dumps(object, JSON_COMPACT) : NULL;
+    CLEANUP(cleanup_free) char *json = object ? json_text(object, JSON_COMPACT) : NULL;
     const char *cursor = rows_value(&r->rows, row, "cursor");
     json_decref(object);
     return json && bytes_printf(text, "id: %s\ndata: %s\n\n", cursor, json);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../view/json_text.h"
+
 struct row {
     int status;
     const char *type, *title;
@@ -46,7 +48,7 @@ int problem_add(json_t *problem, const char *pointer, const char *detail)
 
 char *problem_text(json_t *problem)
 {
-    char *json = problem ? json_dumps(problem, JSON_COMPACT) : NULL, *text;
+    char *json = problem ? json_text(problem, JSON_COMPACT) : NULL, *text;
     json_decref(problem);
     int len = json ? asprintf(&text, "%s\n", json) : -1;
     free(json);

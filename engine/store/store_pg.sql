@@ -2332,8 +2332,9 @@ SELECT count(*) FILTER (WHERE prescient.remove_schedule(w.name, to_timestamp(:no
          ORDER BY e.value COLLATE "C" OFFSET 0) w
 
 -- part: schedule_columns
-s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.timezone, s.missed, s.payload,
-       s.is_active, date_part('epoch', f.next_check_at)::bigint AS next_check_at,
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, trim_scale(s.bias / 10000.0) AS bias, s.cron,
+       s.timezone, s.missed, s.payload, s.is_active,
+       date_part('epoch', f.next_check_at)::bigint AS next_check_at,
        date_part('epoch', f.first_check_at)::bigint AS first_check_at,
        date_part('epoch', f.again_at)::bigint AS again_at, f.terms,
        date_part('epoch', s.made_at)::bigint AS made_at, s.made_by,
@@ -2342,7 +2343,7 @@ s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.ti
        s.concurrency_key, s.tenant, prescient.slot_length_s() AS slot_length_s
 
 -- part: schedule_columns_narrow
-s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, round(s.bias * 10000)::integer AS bias, s.cron,
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, trim_scale(s.bias) AS bias, s.cron,
        s.timezone, s.missed, NULL::json AS payload, s.is_active,
        date_part('epoch', s.next_check_at)::bigint AS next_check_at, NULL::bigint AS first_check_at,
        NULL::bigint AS again_at, NULL::text AS terms, date_part('epoch', s.made_at)::bigint AS made_at,
@@ -2380,7 +2381,7 @@ CROSS JOIN (SELECT) f
 -- so that they are among the first :most, and no more are read. :after: behind that name.
 -- forms: narrow
 -- in: prefix text?, entity text?, key text?, job text?, most text?, after text?
--- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias numeric?,
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,
@@ -2401,7 +2402,7 @@ SELECT {schedule_columns}
 -- check is moved into when it comes up.
 -- forms: narrow
 -- in: name text?
--- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias numeric?,
 -- out: cron text?, timezone text?, missed text, payload json?, is_active bool, next_check_at int8?,
 -- out: first_check_at int8?, again_at int8?, terms text?, made_at int8, made_by text,
 -- out: changed_at int8, changed_by text, switched_at int8?, switched_by text?, switched_why text?,

@@ -1088,16 +1088,18 @@ SELECT json_extract(w.value, '$.name'), json_extract(w.value, '$.entity_name'),
 DELETE FROM prescient_schedules WHERE name IN (SELECT value FROM json_each(:names))
 
 -- part: schedule_columns
-s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s, s.bias, s.cron, s.timezone, s.missed, s.payload,
-       s.is_active, f.next_check_at, f.first_check_at, f.again_at, f.terms, s.made_at_us / 1000000 AS made_at,
-       NULL AS made_by, s.changed_at_us / 1000000 AS changed_at, NULL AS changed_by,
+s.name, s.entity_name, s.entity_key, s.job_exec, s.every_s,
+       CASE WHEN s.bias > 0 THEN s.bias / 10000.0 ELSE s.bias END AS bias, s.cron, s.timezone, s.missed,
+       s.payload, s.is_active, f.next_check_at, f.first_check_at, f.again_at, f.terms,
+       s.made_at_us / 1000000 AS made_at, NULL AS made_by, s.changed_at_us / 1000000 AS changed_at,
+       NULL AS changed_by,
        s.switched_at_us / 1000000 AS switched_at, NULL AS switched_by, s.switched_why, s.concurrency_key,
        s.tenant, (SELECT value FROM prescient_setting WHERE name = 'slot_length_s') AS slot_length_s
 
 -- name: schedules
 -- By the bytes of the name. Names with :prefix come first of all from it on.
 -- in: prefix text?, entity text?, key text?, job text?, most text?, after text?
--- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias float8?,
 -- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,
@@ -1120,7 +1122,7 @@ SELECT {schedule_columns}
 -- has_begun: its occurrence was run already and is tried again. is_paused: a pause is on that its
 -- check is moved into when it comes up.
 -- in: name text?, clock_us timestamptz
--- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias int4?,
+-- out: name text, entity_name text, entity_key text, job_exec text, every_s int8?, bias float8?,
 -- out: cron text?, timezone text?, missed text, payload text?, is_active bool,
 -- out: next_check_at timestamptz?, first_check_at timestamptz?, again_at timestamptz?, terms text?,
 -- out: made_at timestamptz, made_by text?, changed_at timestamptz, changed_by text?,

@@ -1,0 +1,63 @@
+/* json_text.c - see json_text.h. The text is made shorter in its place. */
+#include "json_text.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DIGITS_SURE = 15, DIGITS_ALL = 17, NUMBER_MAX = 40 };
+
+/* Writes a number at `to`, at or before `from`; returns how long it is. */
+static size_t put_number(char *to, const char *from, size_t len)
+{
+    char given[NUMBER_MAX], shorter[NUMBER_MAX];
+    bool is_long = len > DIGITS_SURE && len < sizeof given && memchr(from, '.', len);
+    if (is_long) {
+        memcpy(given, from, len);
+        given[len] = '\0';
+    }
+    for (int digits = DIGITS_SURE; is_long && digits < DIGITS_ALL; digits++) {
+        size_t n = (size_t)snprintf(shorter, sizeof shorter, "%.*g", digits, strtod(given, NULL));
+        if (n < len && strpbrk(shorter, ".e") && strtod(shorter, NULL) == strtod(given, NULL)) {
+            memcpy(to, shorter, n);
+            return n;
+        }
+    }
+    memmove(to, from, len);
+    return len;
+}
+
+/* From its quote to its last one. */
+static size_t string_length(const char *text)
+{
+    const char *end = text + 1;
+    while (*end && *end != '"')
+        end += *end == '\\' && end[1] ? 2 : 1;
+    return (size_t)(end - text) + (*end == '"');
+}
+
+static void shorten(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from;) {
+        size_t number = strspn(from, "+-.0123456789eE"), other = *from == '"' ? string_length(from) : 1;
+        if (number > 0) {
+            to += put_number(to, from, number);
+            from += number;
+        } else {
+            memmove(to, from, other);
+            to += other;
+            from += other;
+        }
+    }
+    *to = '\0';
+}
+
+char *json_text(const json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags);
+    if (text)
+        shorten(text);
+    return text;
+}
