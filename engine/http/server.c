@@ -290,8 +290,8 @@ static void take_settings(struct server *s, const struct settings *settings)
     };
 }
 
-/* A request is for what it was when its head was judged, whatever paths begin with now; those who ask the store are
- * replaced when they have answered what they were asked. */
+/* A request is for what it was when its head was judged, whatever paths begin with now; those who
+ * ask the store are replaced when they have answered what they were asked. */
 static void renew(struct server *s)
 {
     if (!s->wants_renewal)
