@@ -27,9 +27,9 @@ function control(field, value) {
     return el("div", { class: "field" }, el("label", { for: id }, label), input);
 }
 
-/** A form whose values go into the address, so that a reload and a link keep them. fields: [{ name,
- * label, options or example, isTime }]; a time is typed in the zone of the page. `changed` is called
- * with what is asked for then, also when one goes back. */
+/** A form whose values go into the address, so that a reload and a link keep them. fields:
+ * [{ name, label, options or example, isTime }]; a time is typed in the zone of the page. `changed`
+ * is called with what is asked for then, also when one goes back. */
 export function filterForm(fields, changed) {
     const names = fields.map((f) => f.name);
     const times = new Set(fields.filter((f) => f.isTime).map((f) => f.name));

@@ -1,6 +1,6 @@
-// typed.js - times as people type them into filters. The server reads one without a zone in UTC, but
-// who has it from a page means the zone of that page. An address has it in UTC, so that it means the
-// same to everybody; what counts from now on, as -1h, stays as it is. Pure: no clock, no page.
+// typed.js - times as people type them into filters. The server reads one without a zone in UTC,
+// but who has it from a page means the zone of that page. An address has it in UTC, so that it
+// means the same to everybody; what counts from now on, as -1h, stays. Pure: no clock, no page.
 import { fromWall, offsetAt, offsetText, utcText, wallText } from "./time.js";
 
 const MINUTE = 60 * 1000;
@@ -50,7 +50,8 @@ function dateOf(day, direction, weekday, zone, now) {
     let days = DAYS[(day || "").toLowerCase()];
     if (!day) {
         const word = weekday.toLowerCase();
-        const index = WEEKDAYS.findIndex((one) => one === word || (word.length === 3 && one.startsWith(word)));
+        const isShort = word.length === 3;
+        const index = WEEKDAYS.findIndex((one) => one === word || (isShort && one.startsWith(word)));
         const ahead = (index - new Date(today).getUTCDay() + 7) % 7;
         if (index < 0)
             return null;
