@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# cli_held.sh - a check runs beyond its slot in one daemon: what that means to another one, which has
-# the leases of all slots of that time but this one.
+# cli_held.sh - a check runs beyond its slot in one daemon: what that means to another one, which
+# has the leases of all slots of that time but this one.
 # about 15 s
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 

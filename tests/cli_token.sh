@@ -348,7 +348,8 @@ print(s.getsockname()[1])') || { echo "# no IPv6 here: peers of both kinds are n
 }
 
 on_this_store() {
-    at_once from_the_first_one_on end_everywhere as_it_goes_on roles browsers servers_of_one_name read_only tries away
+    at_once from_the_first_one_on end_everywhere as_it_goes_on roles browsers servers_of_one_name \
+        read_only tries away
     [ "$STORE_NAME" != sqlite ] || at_once beyond_this_machine peers_of_both_kinds
 }
 on_each_store on_this_store

@@ -16,7 +16,8 @@ DECLARE
 BEGIN
     PERFORM payload::jsonb;             -- refuses NUL and halves of pairs
     bare := regexp_replace(payload, E'"([^"\\\\]|\\\\.)*"', '', 'g');
-    FOR number IN SELECT m[1] FROM regexp_matches(bare, '(-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?)', 'g') m LOOP
+    FOR number IN SELECT m[1]
+                    FROM regexp_matches(bare, '(-?[0-9]+([.][0-9]+)?([eE][-+]?[0-9]+)?)', 'g') m LOOP
         IF number ~ '[.eE]' THEN
             IF abs(number::numeric) > 1.7976931348623157e308 THEN
                 RETURN false;
