@@ -119,6 +119,26 @@ void a_check_in_another_life_than_was_seen_is_left_alone(void)
     TEXT_IS("changed", outcomes(change("cancel", checks)));
 }
 
+void what_was_seen_of_one_check_is_refused_for_all_of_a_row(void)
+{
+    WITH_STORE();
+    static const char *const whats[] = { "resolve", "cancel", "run-now", "retry" };
+    char checks[100];
+    put_far("1", "bill");
+    put_far("1", "look");
+    put_far("2", "look");
+    snprintf(checks, sizeof checks, "[[\"orders\", \"2\", \"look\"], [\"orders\", \"1\", null, %lld]]",
+             (long long)number("list", "1", "id"));
+    for (size_t i = 0; i < sizeof whats / sizeof *whats; i++) {
+        TEXT_IS("error", outcomes(change(whats[i], checks)));
+        IS(ERR_INPUT, fixture_err.code);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fixture_err.text, "expected a job, or NULL for both"));
+    }
+    IS(3, rows_in("list"));
+    IS(0, audit().rows);
+    IS(0, rows_in("history"));
+}
+
 void a_schedule_whose_check_is_ended_is_switched_off(void)
 {
     WITH_STORE();

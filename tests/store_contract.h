@@ -401,6 +401,7 @@
     X(a_repeat_of_a_resolve_changes_nothing)                                                                 \
     X(without_a_job_all_checks_of_the_row_are_ended)                                                         \
     X(a_check_in_another_life_than_was_seen_is_left_alone)                                                   \
+    X(what_was_seen_of_one_check_is_refused_for_all_of_a_row)                                                \
     X(a_schedule_whose_check_is_ended_is_switched_off)                                                       \
     X(a_check_is_moved_once)                                                                                 \
     X(a_time_from_now_on_counts_from_the_stores_clock)                                                       \

@@ -1367,6 +1367,13 @@ SELECT a.entity, a.key, a.job AS asked_job, coalesce(f.job_exec, a.job) AS job, 
        AND (a.job IS NULL OR f.job_exec = a.job)
  ORDER BY a.entity, a.key, job
 
+-- name: change_vague
+-- How many of :checks have what was seen of one check, and no job.
+-- in: checks text?
+-- out: n int8
+SELECT count(*) AS n FROM json_each(:checks) AS w
+ WHERE json_extract(w.value, '$[2]') IS NULL AND json_extract(w.value, '$[3]') IS NOT NULL
+
 -- name: change_life
 -- in: entity text?, key text?, job text?
 -- out: life text

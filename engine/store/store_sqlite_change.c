@@ -320,6 +320,20 @@ static int64_t wanted_of(const struct store_report *req, int64_t now)
     return is_after ? now + s : s;
 }
 
+/* What was seen is of one check: with that, and no job, it would be unclear which are meant. */
+static int refuse_vague(struct sqlite_store *db, struct store_report *req)
+{
+    struct sqlite_change_vague_out vague = { 0 };
+    int64_t rc = sqlite_ask(db, &req->call.err, STATEMENT_CHANGE_VAGUE, &vague,
+                            &(struct sqlite_change_vague_in){ .checks = param(req, 2) });
+    if (rc < 0)
+        return (int)rc;
+    if (vague.n > 0)
+        return err_set(&req->call.err, ERR_INPUT, "checks has one without a job and with what was seen, "
+                                                  "which is of one check; expected a job, or NULL for both");
+    return 0;
+}
+
 int sqlite_report_change_checks(struct sqlite_store *db, struct store_report *req)
 {
     static const char *const names[OUT_COLUMNS] = { "entity_name", "entity_key", "job_exec", "outcome",
@@ -332,7 +346,9 @@ int sqlite_report_change_checks(struct sqlite_store *db, struct store_report *re
         return err_set(&req->call.err, ERR_INPUT, "change: expected resolve, cancel, reschedule, run-now or "
                                                   "retry, and a time with reschedule alone");
     c.wanted = wanted_of(req, c.now);
-    int rc = sqlite_select(db, req, changes[which].finds, checks, 1);
+    int rc = refuse_vague(db, req);
+    if (rc == 0)
+        rc = sqlite_select(db, req, changes[which].finds, checks, 1);
     if (rc < 0)
         return rc;
     struct store_rows found = req->rows;
