@@ -146,10 +146,24 @@ static void a_look_since_a_moment_ends_with_what_was_written_before_it(void)
     run("DROP TABLE past");
 }
 
+/* As on a server that makes machine code of each statement first. A span that takes long is followed
+ * by a shorter one, and that would be no quicker. */
+static void where_each_statement_is_slow_it_comes_to_the_end(void)
+{
+    WITH_SERVER();
+    SQL_IS("", "CREATE VIEW public.slow AS SELECT r.* FROM prescient.future_job_run r WHERE (SELECT "
+               "pg_sleep(0.021) IS NOT NULL)");
+    SQL_IS("", "SET statement_timeout = '1min'");
+    SQL_IS("0", "SELECT count(*) FROM prescient.newest_rows(NULL::public.slow, 'none', NULL, NULL, NULL, "
+                "NULL, NULL, 5, NULL)");
+    SQL_IS("", "RESET statement_timeout; DROP VIEW public.slow");
+}
+
 static const struct test tests[] = {
     TEST(rows_found_in_spans_are_those_of_one_statement),
     TEST(a_look_that_took_too_long_says_how_far_back_it_came),
     TEST(a_look_since_a_moment_ends_with_what_was_written_before_it),
+    TEST(where_each_statement_is_slow_it_comes_to_the_end),
     { NULL, NULL },
 };
 

@@ -424,7 +424,9 @@ END $$;
 --
 -- The tables are in the order in which they were written, with a coarse index by time: no index has
 -- the order of these rows, as each would cost every settle. So the rows are looked for in spans of
--- time, from now on backwards, each as long as the last ones were quick, until there are enough.
+-- time, from now on backwards, each as long as the last ones were quick, until there are enough. But
+-- none is shorter than an eighth of the way so far, or a server on which each statement is slow, as
+-- with JIT, would never come to the end.
 -- What took longer than look_ms in all ends, and a last row says by its times how far back it has
 -- looked; NULL: it never ends so. Of the day that is not over, which has no other index, a span has
 -- 20,000 rows at most then: time is judged between spans. `after` is the cursor of a row, or of
@@ -436,7 +438,7 @@ CREATE FUNCTION prescient.newest_rows(kind anyelement, entity text, key text, jo
                                       of_tenant text DEFAULT NULL, after text DEFAULT NULL)
     RETURNS SETOF anyelement
 LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
-SET enable_sort = on AS $$
+SET enable_sort = on SET jit = off AS $$
 DECLARE
     -- a span with more rows than that is made shorter before they are sorted
     many CONSTANT bigint := 10000;
@@ -488,6 +490,7 @@ DECLARE
     high timestamptz := coalesce(last_written + CASE WHEN last IS NULL THEN interval '0'
                                                      ELSE interval '1 microsecond' END, 'infinity');
     low timestamptz;
+    start timestamptz := least(high, begun);        -- of the way
     width interval := '1 second';
     span_begun timestamptz;
     has_passed_since boolean := false;
@@ -529,9 +532,11 @@ BEGIN
                 last ->> 5;
             EXIT WHEN n = 0;
         END IF;
+        start := CASE WHEN high = before THEN high ELSE start END;
         width := CASE WHEN high = before THEN interval '1 second'       -- there the rows are as dense as now
                       WHEN clock_timestamp() - span_begun < interval '10 milliseconds' THEN width * 2
-                      WHEN clock_timestamp() - span_begun > interval '20 milliseconds' THEN width / 2
+                      WHEN clock_timestamp() - span_begun > interval '20 milliseconds'
+                      THEN greatest(width / 2, (start - high) / 8)
                       ELSE width END;
         IF wanted > 0 AND high > oldest AND clock_timestamp() - begun > look_ms * interval '1 millisecond'
             THEN
