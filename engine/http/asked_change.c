@@ -6,6 +6,7 @@
 
 #include "../rules/field.h"
 #include "faults.h"
+#include "payload.h"
 
 enum { REASON_MAX = 4096 };
 
@@ -266,10 +267,8 @@ static void read_missed(struct reading *r, const char *name, const json_t *value
 static void read_payload(struct reading *r, const char *name, const json_t *value)
 {
     struct err err;
-    char *text = json_is_null(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    const char *kept = arena_strdup(r->faults.arena, text);
+    const char *kept = json_is_null(value) ? NULL : payload_text(value, r->faults.arena);
     r->faults.is_short = r->faults.is_short || (!json_is_null(value) && !kept);
-    free(text);
     r->out->rule.payload = kept;
     if (kept)
         faults_check(&r->faults, name, field_check_payload(name, kept, &err), &err);

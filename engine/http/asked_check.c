@@ -10,10 +10,11 @@
 #include "../store/enqueue_check.h"
 #include "asked_time.h"
 #include "faults.h"
+#include "payload.h"
 
 enum { UNIQID_MAX = 255, WITHIN_MAX_S = 366 * 86400 };
-/* All of a number with a fraction, whatever version of the library writes it: a repeat is compared
- * with what an older one has written. */
+/* All of a number with a fraction, in the digest, whatever version of the library writes it: a
+ * repeat is compared with what an older one has written. */
 #define DIGITS JSON_REAL_PRECISION(17)
 
 struct reading {
@@ -101,10 +102,8 @@ static void read_priority(struct reading *r, const char *name, const json_t *val
 static void read_payload(struct reading *r, const char *name, const json_t *value)
 {
     struct err err;
-    char *text = json_is_null(value) ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY | DIGITS);
-    r->out->item.row.payload = arena_strdup(r->faults.arena, text);
+    r->out->item.row.payload = json_is_null(value) ? NULL : payload_text(value, r->faults.arena);
     r->faults.is_short = r->faults.is_short || (!json_is_null(value) && !r->out->item.row.payload);
-    free(text);
     if (r->out->item.row.payload)
         faults_check(&r->faults, name, field_check_payload(name, r->out->item.row.payload, &err), &err);
 }

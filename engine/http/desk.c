@@ -120,6 +120,16 @@ bool desk_query(struct desk *desk, const struct question *question, const char *
     return rc == 0;
 }
 
+const char *desk_parse_fault(struct desk *desk, const char *what, json_error_t *why)
+{
+    /* the parser quotes the text, and may cut a character */
+    why->text[utf8_valid_bytes(why->text, strlen(why->text))] = '\0';
+    if (json_error_code(why) == json_error_numeric_overflow)
+        return arena_printf(desk->arena, "%s has a number that is too large: whole ones have up to 64 bits, "
+                                         "others are up to 1.8e308; %s", what, why->text);
+    return arena_printf(desk->arena, "%s is no JSON (RFC 8259): %s", what, why->text);
+}
+
 json_t *desk_body(struct desk *desk, const struct question *q, struct answer *answer)
 {
     static const char too_many[] = "the body has too many values: they would take more than 128 MiB; "
@@ -132,10 +142,9 @@ json_t *desk_body(struct desk *desk, const struct question *q, struct answer *an
     json_t *body = json_loadb(q->body, q->body_len, JSON_REJECT_DUPLICATES, &why);
     if (body)
         return body;
-    /* the parser quotes the text, and may cut a character */
-    why.text[utf8_valid_bytes(why.text, strlen(why.text))] = '\0';
-    const char *detail = arena_printf(desk->arena, "the body is no JSON (RFC 8259): %s (line %d, column %d)",
-                                      why.text, why.line, why.column);
+    const char *detail = desk_parse_fault(desk, "the body", &why);
+    if (detail)
+        detail = arena_printf(desk->arena, "%s (line %d, column %d)", detail, why.line, why.column);
     desk_refuse(desk, answer, PROBLEM_BAD_REQUEST,
                 detail ? problem_new(PROBLEM_BAD_REQUEST, detail) : NULL);
     return NULL;

@@ -43,6 +43,9 @@ int desk_now(struct desk *desk, int64_t *now, struct err *err);
 /* Reads the query of a question. False: it is refused, and the answer says why. */
 bool desk_query(struct desk *desk, const struct question *question, const char *const *known,
                 struct query *out, struct answer *answer);
+/* Why `what`, "the body", was not parsed: in the parser's words, as valid UTF-8. NULL: there is no
+ * memory. */
+const char *desk_parse_fault(struct desk *desk, const char *what, json_error_t *why);
 /* The body of a question; the caller's to decref. NULL: it is no JSON, or would take too much
  * memory, and the answer says why. */
 json_t *desk_body(struct desk *desk, const struct question *q, struct answer *answer);

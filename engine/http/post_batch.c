@@ -6,7 +6,6 @@
 
 #include "../base/clock.h"
 #include "../base/moment.h"
-#include "../base/utf8.h"
 #include "../store/store_post.h"
 
 enum {
@@ -53,13 +52,6 @@ struct post_terms post_terms_of(const struct desk *desk, bool all)
 }
 
 /* ---- reading ---- */
-
-const char *post_parse_words(json_error_t *why)
-{
-    /* it quotes the text, and may cut a character */
-    why->text[utf8_valid_bytes(why->text, strlen(why->text))] = '\0';
-    return why->text;
-}
 
 static int refuse_job(struct desk *desk, struct asked_check *asked, const char *pointer, const char *near,
                       struct err *err)

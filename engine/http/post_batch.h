@@ -23,8 +23,6 @@ int post_batch_file(struct desk *desk, struct post_batch *b, struct err *err);
 int post_read_check(struct desk *desk, const json_t *object, const char *key, const char *pointer,
                     struct asked_check *asked, struct err *err);
 struct post_terms post_terms_of(const struct desk *desk, bool all);
-/* Why the text is no JSON, without a place in it: the words of the parser as valid UTF-8. */
-const char *post_parse_words(json_error_t *why);
 
 /* What was filed, as JSON. */
 json_t *post_filed(const struct post_result *result);

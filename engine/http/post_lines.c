@@ -63,8 +63,9 @@ static json_t *parse(struct desk *desk, struct page *page, struct line *line)
     json_t *object = json_loadb(line->text, line->len, JSON_REJECT_DUPLICATES, &why);
     if (object)
         return object;
-    const char *detail = arena_printf(desk->arena, "the line is no JSON (RFC 8259): %s (column %d)",
-                                      post_parse_words(&why), why.column);
+    const char *detail = desk_parse_fault(desk, "the line", &why);
+    if (detail)
+        detail = arena_printf(desk->arena, "%s (column %d)", detail, why.column);
     refuse(desk, page, line, PROBLEM_BAD_REQUEST, detail ? problem_new(PROBLEM_BAD_REQUEST, detail) : NULL);
     return NULL;
 }
