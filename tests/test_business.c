@@ -376,6 +376,49 @@ static int teardown(void)
     return 0;
 }
 
+static const char *version_of(struct business *b)
+{
+    const struct prescient_rows *rows = ask(b, "SELECT n FROM version", NULL, NULL);
+    return rows->rows == 1 ? rows->values[0].text : "none";
+}
+
+static void copy_with_version(const char *to, const char *version)
+{
+    char sql[PATH_MAX + 128];
+    snprintf(sql, sizeof sql, "UPDATE version SET n = %s; VACUUM INTO '%s'; UPDATE version SET n = 1",
+             version, to);
+    write_sqlite(sql);
+}
+
+/* An export that is made anew beside the old one, and takes its name; or a link that is switched. */
+static void a_file_that_was_replaced_is_opened_anew(void)
+{
+    char other[PATH_MAX + 8], link[PATH_MAX + 8], url[PATH_MAX + 16];
+    const struct prescient_rows *rows;
+    struct business *b;
+    snprintf(other, sizeof other, "%s.other", sqlite_url + 7);
+    snprintf(link, sizeof link, "%s.link", sqlite_url + 7);
+    snprintf(url, sizeof url, "sqlite:%s", link);
+    struct business_options o = { .url = url };
+    write_sqlite("CREATE TABLE version AS SELECT 1 AS n");
+    CU_ASSERT_EQUAL_FATAL(symlink(sqlite_url + 7, link), 0);
+    CU_ASSERT_EQUAL_FATAL(business_new(&o, &b, &err), 0);
+    CU_ASSERT_STRING_EQUAL(version_of(b), "1");
+    copy_with_version(other, "2");
+    CU_ASSERT_STRING_EQUAL(version_of(b), "1");
+    CU_ASSERT_EQUAL_FATAL(rename(other, sqlite_url + 7), 0);
+    CU_ASSERT_STRING_EQUAL(version_of(b), "2");
+    copy_with_version(other, "3");
+    CU_ASSERT_EQUAL_FATAL(unlink(link), 0);
+    CU_ASSERT_EQUAL(business_query(b, "SELECT n FROM version", NULL, 0, in_ms(10000), &rows, &err), ERR_LOST);
+    CU_ASSERT_EQUAL_FATAL(symlink(other, link), 0);
+    CU_ASSERT_STRING_EQUAL(version_of(b), "3");
+    business_free(b);
+    unlink(link);
+    unlink(other);
+    write_sqlite("DROP TABLE version");
+}
+
 static const struct test tests[] = {
     TEST(rows_come_as_text_and_null_as_null),
     TEST(parameters_are_bound_by_number),
@@ -390,6 +433,7 @@ static const struct test tests[] = {
     TEST(without_prepared_statements_none_are_made),
     TEST(a_session_that_forgets_what_was_prepared_is_put_up_with),
     TEST(a_name_is_prepared_for_one_text_only),
+    TEST(a_file_that_was_replaced_is_opened_anew),
     TEST(a_database_that_is_not_there_is_told),
     TEST(a_url_of_no_known_kind_is_refused_without_its_password),
     TEST(a_quoted_name_that_no_column_has_is_an_error_in_sqlite),

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { CACHED = 64, STEPS_BETWEEN_LOOKS = 1000 };
@@ -17,6 +18,8 @@ struct sqlite_business {
     char *path;
     bool unprepared;
     sqlite3 *db;
+    dev_t device;                       /* of the file that is open */
+    ino_t inode;
     int64_t deadline_us;
     struct cached cache[CACHED];
     uint64_t queries;
@@ -126,10 +129,23 @@ static void refuse_quoted_strings(sqlite3 *db)
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
 }
 
+/* What took its place has the name now, and may be reached by a link that was switched. */
+static bool is_same_file(const struct sqlite_business *b)
+{
+    struct stat now;
+    return stat(b->path, &now) == 0 && now.st_dev == b->device && now.st_ino == b->inode;
+}
+
 static int connect_file(struct sqlite_business *b, struct err *err)
 {
-    if (b->db)
+    struct stat before = { 0 };
+    if (b->db && is_same_file(b))
         return 0;
+    disconnect(b);
+    /* before it is opened: what takes its place meanwhile is noticed by the next query */
+    (void)!stat(b->path, &before);
+    b->device = before.st_dev;
+    b->inode = before.st_ino;
     if (sqlite3_open_v2(b->path, &b->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         err_set(err, ERR_LOST, "business database: cannot open %s: %s", b->path,
                 b->db ? sqlite3_errmsg(b->db) : "out of memory");
