@@ -83,6 +83,8 @@ static void what_waits_for_two_seconds_is_urgent_but_not_what_can_wait(void)
     CU_ASSERT_FALSE(errands_are_urgent(&all, 1000 * S));
     all.current.kind = ERRAND_KEEP_DAYS;
     CU_ASSERT_TRUE(errands_are_urgent(&all, S));
+    all = (struct errands){ .current = { .kind = ERRAND_HELLO, .given_us = S, .is_urgent = true } };
+    CU_ASSERT_TRUE(errands_are_urgent(&all, S));
 }
 
 static void at_a_stop_only_what_runs_were_like_is_sent(void)

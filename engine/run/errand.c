@@ -452,7 +452,7 @@ bool errands_are_urgent(const struct errands *all, int64_t now_us)
 {
     const struct errand *errand = &all->current;
     enum errand_kind kind = errand->kind;
-    if (kind == ERRAND_KEEP_DAYS || kind == ERRAND_FINE_SLOTS || kind == ERRAND_PAUSES)
+    if (errand->is_urgent || kind == ERRAND_KEEP_DAYS || kind == ERRAND_FINE_SLOTS || kind == ERRAND_PAUSES)
         return true;
     return !errand_can_wait(errand->kind) && now_us - errand->given_us > URGENT_AFTER_US;
 }

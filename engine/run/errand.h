@@ -32,6 +32,7 @@ enum { ERRANDS = ERRAND_PRUNE + 1 };
 struct errand {
     enum errand_kind kind;
     bool is_under_way;
+    bool is_urgent;                 /* beside leases, too, and at once */
     int64_t given_us, sent_us;      /* monotonic */
     /* FINE_SLOTS (low), LATE_SLOT, LATE_BESIDE, REFILE, MARK_SWEPT (before), PRUNE (which table,
      * before), PAUSES (from: the number of the last change that is known) */

@@ -5,6 +5,7 @@
 #include "plans.h"
 
 enum { CLOSE_EVERY = 500 };             /* slots between second looks, which close what is over */
+enum { KEEP_US = 250 * 1000 };
 enum { STEP_DAYS, STEP_ASK, STEP_SLOT, STEP_CLOSE, STEP_END, STEP_NOTE, STEP_KEEP };
 
 /* What the last slots emit is delivered in the seconds behind them. */
@@ -14,10 +15,28 @@ static int64_t end_of(const struct plan_env *env, const struct plan_replay *p)
     return delivered_until > p->to ? delivered_until : p->to;
 }
 
+/* What a relaxed store on SQLite has written keeps all others from writing until it is committed,
+ * also jobs for which the replay waits. */
+static void keep_while_jobs_run(const struct plan_env *env, struct plan_replay *p)
+{
+    bool may_write = p->step == STEP_SLOT || p->step == STEP_CLOSE || p->step == STEP_END;
+    int64_t now = plan_mono_us(env);
+    if (!may_write || plan_is_idle(env)) {
+        p->kept_us = 0;
+        return;
+    }
+    p->kept_us = p->kept_us ? p->kept_us : now;
+    if (now < p->kept_us + KEEP_US)
+        plan_wake_at(env, p->kept_us + KEEP_US);
+    else if (plan_give(env, (struct errand){ ERRAND_HELLO, .is_urgent = true }))
+        p->kept_us = now;
+}
+
 static void replay_tick(const struct plan_env *env, void *state)
 {
     struct plan_replay *p = state;
     plan_note_runs(env);
+    keep_while_jobs_run(env, p);
     if (p->step == STEP_DAYS && env->clocks->is_known)
         plan_give_errand(env, ERRAND_KEEP_DAYS);
     else if (p->step == STEP_CLOSE || p->step == STEP_END) {
@@ -77,7 +96,7 @@ static void replay_errand_done(const struct plan_env *env, void *state, const st
     struct plan_replay *p = state;
     enum errand_kind kind = result->errand.kind;
     if (result->rc) {
-        if (kind == ERRAND_HELLO)
+        if (kind == ERRAND_HELLO && (p->step == STEP_DAYS || p->step == STEP_KEEP))
             plan_give_errand(env, ERRAND_HELLO);
         if (kind == ERRAND_NOTE_RUNS && p->step == STEP_NOTE)
             p->step = STEP_KEEP;

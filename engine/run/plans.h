@@ -81,6 +81,7 @@ struct plan_replay {
     int64_t next;                   /* where to look for the next slot */
     int64_t slots;
     int64_t closed_slots;           /* at the last second look */
+    int64_t kept_us;                /* a hello is due a while after this, monotonic; 0: never */
     void (*progress)(void *ctx, int64_t slot, int64_t slots);   /* may be NULL */
     void *ctx;
     bool delivers;                  /* events go to listeners, and what is filed for them is run */
