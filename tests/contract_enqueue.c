@@ -246,6 +246,13 @@ void payloads_are_valid_json(void)
 
 /* The library by which engines and jobs read JSON takes less than a database does: a check with
  * such a payload would fail each time it is run. */
+static const char *schedule_with(const char *payload)
+{
+    struct store_rows rows = REPORT("schedule_put", "put", "nightly", "orders", "3", "look", "300", NULL,
+                                    NULL, NULL, NULL, payload, text_of(NOW));
+    return rows.rows == 1 ? cell(&rows, 0, "outcome") : "refused";
+}
+
 void payloads_that_jobs_cannot_read_are_refused(void)
 {
     WITH_STORE();
@@ -279,6 +286,10 @@ void payloads_that_jobs_cannot_read_are_refused(void)
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CU_ASSERT(is_refused("orders", "2", "look", bad[i]));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        TEXT_IS(i ? "changed" : "new", schedule_with(good[i]));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        TEXT_IS("refused", schedule_with(bad[i]));
 }
 
 void quotes_newlines_and_letters_of_all_kinds_come_back_as_they_were(void)

@@ -37,6 +37,36 @@ BEGIN
          WHERE one <> '' AND hex(one) <> hex(char(unicode(one))) AND hex(one) NOT IN ('EFBFBE', 'EFBFBF'));
 END;
 
+-- INSERT INTO prescient_payload VALUES (payload) refuses JSON that engines and jobs cannot parse, so
+-- that the job could never answer, and stores nothing. It is valid JSON as SQLite has it.
+CREATE VIEW prescient_payload (payload) AS SELECT NULL WHERE 0;
+
+CREATE TRIGGER prescient_payload_insert INSTEAD OF INSERT ON prescient_payload
+WHEN NEW.payload IS NOT NULL
+BEGIN
+    -- without each \\, what is left of \u is an escape
+    SELECT RAISE(ABORT,
+                 'prescient: payload is JSON that jobs cannot read: expected no \u0000, no integer beyond 64 bits and no number beyond 1.8e308')
+     WHERE instr(replace(NEW.payload, '\\', ''), '\u0000') > 0
+        OR EXISTS (SELECT 1 FROM json_tree(NEW.payload)
+                    WHERE (type = 'integer' AND typeof(atom) = 'real')
+                       OR (type = 'real' AND abs(atom) = 9e999));
+    -- each \ud... in turn: a high half and the low half behind it pass together
+    SELECT RAISE(ABORT, 'prescient: payload is JSON that jobs cannot read: it has half of a surrogate pair')
+     WHERE NEW.payload LIKE '%\ud%' AND EXISTS (
+        WITH RECURSIVE walk (piece, rest) AS (
+            SELECT '', lower(replace(NEW.payload, '\\', ''))
+            UNION ALL
+            SELECT substr(rest, instr(rest, '\ud'), 12),
+                   substr(rest, instr(rest, '\ud') + CASE
+                          WHEN substr(rest, instr(rest, '\ud'), 12) GLOB
+                              '\ud[89ab][0-9a-f][0-9a-f]\ud[c-f][0-9a-f][0-9a-f]' THEN 12 ELSE 6 END)
+              FROM walk WHERE instr(rest, '\ud') > 0
+        )
+        SELECT 1 FROM walk WHERE piece GLOB '\ud[89a-f]*'
+            AND piece NOT GLOB '\ud[89ab][0-9a-f][0-9a-f]\ud[c-f][0-9a-f][0-9a-f]');
+END;
+
 -- ---- enqueue ------------------------------------------------------------------------------------
 
 -- Files a check: the other views of this file and the engine's effects insert here. `at` and `now`
@@ -96,14 +126,6 @@ BEGIN
            THEN RAISE(ABORT, 'prescient: payload must have at most 65536 bytes')
            WHEN NEW.payload IS NOT NULL AND (NOT json_valid(NEW.payload) OR instr(NEW.payload, char(0)) <> 0)
            THEN RAISE(ABORT, 'prescient: payload must be valid JSON')
-           -- without each \\, what is left of \u is an escape
-           WHEN NEW.payload IS NOT NULL AND (
-                instr(replace(NEW.payload, '\\', ''), '\u0000') > 0
-                OR EXISTS (SELECT 1 FROM json_tree(NEW.payload)
-                            WHERE (type = 'integer' AND typeof(atom) = 'real')
-                            OR (type = 'real' AND abs(atom) = 9e999)))
-           THEN RAISE(ABORT,
-                      'prescient: payload is JSON that jobs cannot read: expected no \u0000, no integer beyond 64 bits and no number beyond 1.8e308')
            WHEN NEW.priority IS NULL OR CAST(NEW.priority AS INTEGER) NOT BETWEEN -2147483648 AND 2147483647
            THEN RAISE(ABORT, 'prescient: priority must fit in 32 bits')
            WHEN length(CAST(NEW.concurrency_key AS BLOB)) NOT BETWEEN 1 AND 1024
@@ -116,20 +138,7 @@ BEGIN
     VALUES (NEW.entity_name || char(10) || NEW.entity_key || char(10) || NEW.job_exec
             || char(10) || coalesce(NEW.concurrency_key, '') || char(10) || coalesce(NEW.tenant, '')
             || char(10) || coalesce(NEW.payload, ''));
-    -- each \ud... in turn: a high half and the low half behind it pass together
-    SELECT RAISE(ABORT, 'prescient: payload is JSON that jobs cannot read: it has half of a surrogate pair')
-     WHERE NEW.payload LIKE '%\ud%' AND EXISTS (
-        WITH RECURSIVE walk (piece, rest) AS (
-            SELECT '', lower(replace(NEW.payload, '\\', ''))
-            UNION ALL
-            SELECT substr(rest, instr(rest, '\ud'), 12),
-                   substr(rest, instr(rest, '\ud') + CASE
-                          WHEN substr(rest, instr(rest, '\ud'), 12) GLOB
-                              '\ud[89ab][0-9a-f][0-9a-f]\ud[c-f][0-9a-f][0-9a-f]' THEN 12 ELSE 6 END)
-              FROM walk WHERE instr(rest, '\ud') > 0
-        )
-        SELECT 1 FROM walk WHERE piece GLOB '\ud[89a-f]*'
-            AND piece NOT GLOB '\ud[89ab][0-9a-f][0-9a-f]\ud[c-f][0-9a-f][0-9a-f]');
+    INSERT INTO prescient_payload VALUES (NEW.payload);
     SELECT RAISE(ABORT, 'prescient: check_at must lie in the years 1970 to 9999')
       FROM prescient_setting
      WHERE name = 'slot_length_s' AND max((NEW.at + value - 1) / value * value,

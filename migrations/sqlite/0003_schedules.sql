@@ -423,6 +423,7 @@ BEGIN
     VALUES (NEW.name || char(10) || NEW.entity_name || char(10) || NEW.entity_key || char(10)
             || NEW.job_exec || char(10) || coalesce(NEW.concurrency_key, '') || char(10)
             || coalesce(NEW.tenant, '') || char(10) || coalesce(NEW.payload, ''));
+    INSERT INTO prescient_payload VALUES (NEW.payload);
     -- a schedule that gets another check: the old check ends
     INSERT INTO prescient_end_checks (entity_name, entity_key, job_exec, now)
     SELECT entity_name, entity_key, job_exec, NEW.now FROM prescient_schedule
