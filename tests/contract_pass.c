@@ -207,6 +207,35 @@ void a_finished_pass_keeps_its_counts(void)
     scene_end(&scene);
 }
 
+/* The row that opens a slot has counts only of leases that were given back; what was not run took
+ * no time. */
+void what_was_not_run_has_the_same_numbers_in_each_store(void)
+{
+    static const char *const sums[] = { "run", "done", "again", "failed" };
+    WITH_STORE();
+    put("2", SLOT + LENGTH, "keep", BEFORE);
+    TEXT_IS("1", resolve("2"));
+    TEXT_IS("0", value("history", "2", "total_run_us"));
+    struct scene scene = scene_of(1);
+    struct store_rows rows = REPORT("slots", text_of(SLOT), text_of(SLOT + 1), NULL);
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        TEXT_IS("0", cell(&rows, 0, sums[i]));
+    rows = REPORT("passes", NULL);
+    TEXT_IS("1", cell(&rows, 0, "split"));
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        TEXT_IS("NULL", cell(&rows, 0, sums[i]));
+    settle(&scene);
+    CU_ASSERT(finish(&scene.lease));
+    rows = REPORT("passes", NULL);
+    IS(2, rows.rows);
+    TEXT_IS("NULL", cell(&rows, 0, "split"));
+    TEXT_IS("0", cell(&rows, 0, "again"));
+    TEXT_IS("NULL", cell(&rows, 1, "again"));
+    rows = REPORT("slots", text_of(SLOT + 2 * LENGTH), text_of(SLOT + 2 * LENGTH + 1), NULL);
+    IS(0, rows.rows);
+    scene_end(&scene);
+}
+
 void a_pass_finishes_with_jobs_that_are_unknown_here(void)
 {
     WITH_STORE();

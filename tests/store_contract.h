@@ -111,6 +111,7 @@
     X(days_are_kept_ahead)                                                                                   \
     /* contract_pass.c */                                                                                    \
     X(pages_bring_everything_once_and_in_order)                                                              \
+    X(what_was_not_run_has_the_same_numbers_in_each_store)                                                   \
     X(a_page_spans_priorities)                                                                               \
     X(a_page_stops_at_its_bytes_but_has_one_row)                                                             \
     X(a_page_of_a_slot_holds_no_other_slots_rows)                                                            \

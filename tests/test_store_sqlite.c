@@ -136,6 +136,34 @@ static void a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_st
     store_free(replay);
 }
 
+#define EMIT                                                                                                 \
+    "INSERT INTO prescient_event (event, entity_name, entity_key, job_exec, emitted_at_us, recorded_at_us, " \
+    "slot_at, check_count) VALUES ('late', 'orders', '1', 'look', 1, 1, 900, 0)"
+
+/* doctor says how many there are. The ids of a copy go on far above those of before. */
+static void events_of_a_restored_copy_are_counted(void)
+{
+    litefx_begin();
+    struct migrate_options options = { .restored = true };
+    for (int i = 0; i < 3; i++) {
+        SQL_IS("", EMIT);
+        SQL_IS("", EMIT);
+        RC_IS(0, store_migrate(litefx.st, &options, &litefx_err));
+    }
+    struct store_report r = STORE_REPORT_INIT;
+    CLEANUP(arena_freep) struct arena *a = arena_new(1024);
+    r.name = "growth";
+    r.arena = a;
+    RC_IS(0, store_do(litefx.st, &r.call));
+    static const char *const expected[] = { "history", "0", "runs", "0", "events", "6", "passes", "0" };
+    CU_ASSERT_EQUAL_FATAL(r.rows.rows, 4);
+    for (int i = 0; i < 4; i++) {
+        const char *const *row = r.rows.cells + (size_t)i * (size_t)r.rows.columns;
+        litefx_text_is(__LINE__, row[0], expected[2 * i]);
+        litefx_text_is(__LINE__, row[1], expected[2 * i + 1]);
+    }
+}
+
 static int64_t hurried_us(void *ctx)
 {
     return *(int64_t *)ctx += 1000000;  /* a second passes with every look at the clock */
@@ -191,6 +219,7 @@ static const struct test tests[] = {
     TEST(a_change_of_the_slot_length_keeps_each_column),
     TEST(a_relaxed_store_keeps_what_it_wrote_with_a_hello),
     TEST(a_relaxed_store_that_loses_its_file_says_that_the_replay_is_to_be_started_again),
+    TEST(events_of_a_restored_copy_are_counted),
     TEST(a_statement_past_its_deadline_is_stopped),
     TEST(without_memory_a_call_fails_cleanly),
     { NULL, NULL },

@@ -64,7 +64,7 @@ static void a_view_refuses_in_words(void)
         { "'orders', '1', 'look', '2026-02-29'", "prescient: check_at: there is no such day" },
         { "'orders', '1', 'look', '2100-02-29T00:00Z'", "prescient: check_at: there is no such day" },
         { "'orders', '1', 'look', '2026-04-31'", "prescient: check_at: there is no such day" },
-        { "'orders', '1', 'look', '2026-13-01'", "prescient: check_at must lie in the years 1970 to 9999" },
+        { "'orders', '1', 'look', '2026-13-01'", "prescient: check_at: there is no such day" },
         { "'orders', '1', 'look', -1", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '1', 'look', 1e300", "prescient: check_at must lie in the years 1970 to 9999" },
         { "'orders', '', 'look', 1", "prescient: entity_key must have 1 to 1024 bytes and no NUL" },

@@ -2813,8 +2813,9 @@ SELECT (date_part('epoch', h.ended_at) * 1000000)::bigint AS ended_at_us, h.enti
        date_part('epoch', h.slot_at)::bigint AS slot_at,
        date_part('epoch', h.first_check_at)::bigint AS first_check_at,
        (date_part('epoch', h.first_run_at) * 1000000)::bigint AS first_run_at_us,
-       (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us, h.total_run_us, h.last_run_us,
-       h.note, CASE WHEN :bare IS NULL THEN {payload_of_history} END AS payload, h.engine,
+       (date_part('epoch', h.last_run_at) * 1000000)::bigint AS last_run_at_us,
+       CASE WHEN h.entity_name IS NOT NULL THEN coalesce(h.total_run_us, 0) END AS total_run_us,
+       h.last_run_us, h.note, CASE WHEN :bare IS NULL THEN {payload_of_history} END AS payload, h.engine,
        (date_part('epoch', h.archived_at) * 1000000)::bigint AS archived_at_us, h.tenant,
        {cursor_of_history} AS cursor
   FROM prescient.newest_rows(NULL::{shown_history}, {newest_of_past})
@@ -3091,8 +3092,9 @@ SELECT CASE WHEN max(p.split) IS NULL THEN 'pending' WHEN max(p.closed_at) IS NO
             WHEN max(p.seen_xid) FILTER (WHERE p.pass = 0) IS NOT NULL
                  OR count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) >= max(p.split) THEN 'relook'
             ELSE 'open' END AS state,
-       max(p.late_us) AS late_us, sum(p.run)::bigint AS run, sum(p.done)::bigint AS done,
-       sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed,
+       max(p.late_us) AS late_us, sum(coalesce(p.run, 0))::bigint AS run,
+       sum(coalesce(p.done, 0))::bigint AS done, sum(coalesce(p.again, 0))::bigint AS again,
+       sum(coalesce(p.failed + p.timeout + p.crashed, 0))::bigint AS failed,
        count(*) AS looked
   FROM prescient.slot_pass p WHERE p.slot_at = c.slot_at
 

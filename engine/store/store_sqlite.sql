@@ -2204,11 +2204,11 @@ SELECT coalesce((SELECT state FROM prescient_slots WHERE slot_at = CAST(:slot AS
 
 -- name: passes
 -- in: from text?, before text?, most text?
--- out: slot_at timestamptz, bucket int2, pass int4, engine text?, split int2, {counts int8},
+-- out: slot_at timestamptz, bucket int2, pass int4, engine text?, split int2?, {counts int8?},
 -- out: late_us int8?, took_us int8?, left_jobs text?, recorded_at_us timestamptz
 -- report
 SELECT slot_at, bucket, pass, engine, split, {counts}, late_us, took_us, left_jobs, recorded_at_us
-  FROM prescient_slot_pass
+  FROM prescient_passes
  WHERE slot_at >= coalesce(CAST(:from AS INTEGER), 0) AND slot_at < coalesce(CAST(:before AS INTEGER),
      253402300800)
  ORDER BY slot_at DESC, bucket DESC, pass DESC LIMIT coalesce(CAST(:most AS INTEGER), -1)
@@ -2349,9 +2349,16 @@ SELECT slot_at, bucket, engine, token, expires_at_us, expires_at_us <= :clock_us
   FROM prescient_slot_lease ORDER BY slot_at, bucket
 
 -- name: growth
--- Uses the first and last ids of the tables, which have few gaps; passes are counted up to a limit.
+-- Uses the first and last ids of the tables, which have few gaps; but those of events jump by 2^32
+-- with each restored copy, so each 2^32 of them are asked for theirs. Passes are counted up to a
+-- limit.
 -- out: what text, rows int8, bytes int8?, oldest_at timestamptz?
 -- report
+WITH RECURSIVE block (first) AS (
+    SELECT min(id) FROM prescient_event
+    UNION ALL
+    SELECT (SELECT min(e.id) FROM prescient_event AS e WHERE e.id >= ((first >> 32) + 1) << 32)
+      FROM block WHERE first IS NOT NULL)
 SELECT 'history' AS what, coalesce(max(id) - min(id) + 1, 0) AS rows, NULL AS bytes,
        (SELECT archived_at_us / 1000000 FROM prescient_future_job_history ORDER BY id LIMIT 1) AS oldest_at
        FROM prescient_future_job_history
@@ -2360,9 +2367,11 @@ SELECT 'runs', coalesce(max(id) - min(id) + 1, 0), NULL,
        (SELECT recorded_at_us / 1000000 FROM prescient_future_job_run ORDER BY id LIMIT 1)
        FROM prescient_future_job_run
 UNION ALL
-SELECT 'events', coalesce(max(id) - min(id) + 1, 0), NULL,
+SELECT 'events',
+       coalesce(sum((SELECT max(e.id) FROM prescient_event AS e WHERE e.id < ((first >> 32) + 1) << 32)
+                    - first + 1), 0), NULL,
        (SELECT recorded_at_us / 1000000 FROM prescient_event ORDER BY id LIMIT 1)
-       FROM prescient_event
+       FROM block WHERE first IS NOT NULL
 UNION ALL
 SELECT 'passes', (SELECT count(*) FROM (SELECT 1 FROM prescient_slot_pass LIMIT 100000)), NULL,
        (SELECT recorded_at_us / 1000000 FROM prescient_slot_pass ORDER BY slot_at LIMIT 1)

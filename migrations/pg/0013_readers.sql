@@ -51,7 +51,8 @@ CREATE VIEW prescient.history AS
                 WHEN h.outcome IN ('failed', 'timeout', 'crashed', 'bad_answer') THEN 'max_failures' END
                AS guard,
            h.check_count, h.failure_count, h.run_count, h.slot_at, h.first_check_at, h.first_run_at,
-           h.last_run_at, h.total_run_us, h.last_run_us, h.note, h.engine, h.archived_at,
+           h.last_run_at, coalesce(h.total_run_us, 0) AS total_run_us, h.last_run_us, h.note, h.engine,
+           h.archived_at,
            h.check_count::bigint
                + (h.outcome NOT IN ('resolved', 'unknown_job') OR h.failure_count > 0)::integer
                AS check_number, h.tenant
@@ -287,8 +288,9 @@ CREATE VIEW prescient.slots AS
                 WHEN count(p.seen_xid) FILTER (WHERE p.pass = 0) > 0
                      OR count(DISTINCT p.bucket) FILTER (WHERE p.pass > 0) >= max(p.split) THEN 'relook'
                 ELSE 'open' END AS state,
-           max(p.late_us) AS late_us, sum(p.run)::bigint AS run, sum(p.done)::bigint AS done,
-           sum(p.again)::bigint AS again, sum(p.failed + p.timeout + p.crashed)::bigint AS failed,
+           max(p.late_us) AS late_us, sum(coalesce(p.run, 0))::bigint AS run,
+           sum(coalesce(p.done, 0))::bigint AS done, sum(coalesce(p.again, 0))::bigint AS again,
+           sum(coalesce(p.failed + p.timeout + p.crashed, 0))::bigint AS failed,
            min(p.recorded_at) FILTER (WHERE p.pass = 0) AS opened_at, max(p.closed_at) AS closed_at
       FROM prescient.slot_pass p GROUP BY p.slot_at;
 COMMENT ON VIEW prescient.slots IS

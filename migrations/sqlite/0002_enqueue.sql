@@ -126,6 +126,8 @@ BEGIN
            THEN RAISE(ABORT, 'prescient: payload must have at most 65536 bytes')
            WHEN NEW.payload IS NOT NULL AND (NOT json_valid(NEW.payload) OR instr(NEW.payload, char(0)) <> 0)
            THEN RAISE(ABORT, 'prescient: payload must be valid JSON')
+           WHEN CAST(NEW.priority AS INTEGER) <> NEW.priority
+           THEN RAISE(ABORT, 'prescient: priority must be a whole number')
            WHEN NEW.priority IS NULL OR CAST(NEW.priority AS INTEGER) NOT BETWEEN -2147483648 AND 2147483647
            THEN RAISE(ABORT, 'prescient: priority must fit in 32 bits')
            WHEN length(CAST(NEW.concurrency_key AS BLOB)) NOT BETWEEN 1 AND 1024
@@ -285,10 +287,11 @@ BEGIN
             WHEN typeof(NEW.check_at) = 'text'
              AND NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
              -- SQLite takes 2026-02-30 for 2 March, once it has to reckon with it
-             AND date(substr(NEW.check_at, 1, 10), '+0 days') <> substr(NEW.check_at, 1, 10)
+             AND date(substr(NEW.check_at, 1, 10), '+0 days') IS NOT substr(NEW.check_at, 1, 10)
             THEN RAISE(ABORT, 'prescient: check_at: there is no such day')
             WHEN typeof(NEW.check_at) = 'text'
              AND NEW.check_at GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'
+             AND strftime('%s', NEW.check_at) IS NOT NULL
             THEN strftime('%s', NEW.check_at) + (strftime('%f', NEW.check_at) NOT GLOB '*.000')
             ELSE RAISE(ABORT,
                        'prescient: check_at must be a time as 2026-03-01 13:15:00 or seconds since the epoch')

@@ -86,11 +86,17 @@ SELECT slot_at,
   FROM prescient_slot_pass GROUP BY slot_at;
 
 -- What engines did: a row for each pass over a slot; pass 0 is the row that opened it, which also
--- counts what was run under leases that were given back.
+-- counts what was run under leases that were given back; else it has no counts. split: only in pass
+-- 0.
 CREATE VIEW prescient_passes AS
-SELECT slot_at, bucket, pass, engine, split, run, done, again, failed, timeout, crashed, guarded, deferred,
-       held_back, unknown_job, superseded, locked, late_us, took_us, left_jobs, recorded_at_us, busy
-  FROM prescient_slot_pass;
+SELECT o.slot_at, o.bucket, o.pass, o.engine, CASE WHEN o.pass = 0 THEN o.split END AS split, k.run, k.done,
+       k.again, k.failed, k.timeout, k.crashed, k.guarded, k.deferred, k.held_back, k.unknown_job,
+       k.superseded, k.locked, o.late_us, o.took_us, o.left_jobs, o.recorded_at_us, k.busy
+  FROM prescient_slot_pass AS o
+  LEFT JOIN prescient_slot_pass AS k
+    ON k.slot_at = o.slot_at AND k.bucket = o.bucket AND k.pass = o.pass
+       AND (k.pass > 0
+            OR max(k.run, k.deferred, k.held_back, k.unknown_job, k.superseded, k.busy) > 0);
 
 -- The readers of events that have a name (`prescient events --deliver NAME`), and how far each has
 -- come. held_until_us: when its lease expires; NULL: nobody reads by that name now.
