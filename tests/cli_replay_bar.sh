@@ -23,7 +23,8 @@ cat >prescient.cfg <<CFG
 plugin_dirs = ["$(dirname "$P")/jobs"];
 workers = 1;
 jobs = { writes = { plugin = "exec"; timeout = "60s"; settings = { dir = "$PWD";
-    command = ["sqlite3", "-bail", "-cmd", ".timeout 30000", "bar.db", "INSERT INTO written VALUES (1)"]; }; }; };
+    command = ["sqlite3", "-bail", "-cmd", ".timeout 30000", "bar.db",
+               "INSERT INTO written VALUES (1)"]; }; }; };
 CFG
 chmod 600 prescient.cfg
 sqlite3 bar.db 'CREATE TABLE written (n)'

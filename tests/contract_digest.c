@@ -215,7 +215,8 @@ void each_digest_has_what_came_since_the_last(void)
     json_decref(second);
 }
 
-/* The checks of as many digests as one settle may have, all of them due at FIRST, and what listens. */
+/* The checks of as many digests as one settle may have, all of them due at FIRST, and what
+ * listens. */
 enum { MANY = SETTLE_DIGESTS_MAX, OTHERS = 2 };
 struct many { struct listener_settings listeners[MANY]; struct digest digests[MANY]; char names[MANY][8]; };
 

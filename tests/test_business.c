@@ -390,7 +390,7 @@ static void copy_with_version(const char *to, const char *version)
     write_sqlite(sql);
 }
 
-/* An export that is made anew beside the old one, and takes its name; or a link that is switched. */
+/* An export is made anew beside the old one, and takes its name; or a link is switched. */
 static void a_file_that_was_replaced_is_opened_anew(void)
 {
     char other[PATH_MAX + 8], link[PATH_MAX + 8], url[PATH_MAX + 16];

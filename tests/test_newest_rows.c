@@ -146,8 +146,8 @@ static void a_look_since_a_moment_ends_with_what_was_written_before_it(void)
     run("DROP TABLE past");
 }
 
-/* As on a server that makes machine code of each statement first. A span that takes long is followed
- * by a shorter one, and that would be no quicker. */
+/* As on a server that makes machine code of each statement first. A span that takes long is
+ * followed by a shorter one, and that would be no quicker. */
 static void where_each_statement_is_slow_it_comes_to_the_end(void)
 {
     WITH_SERVER();

@@ -238,7 +238,7 @@ static void the_session_of_a_store_that_only_reads_is_read_only(void)
     CU_ASSERT_FALSE(hello.read_only);
 }
 
-/* ---- the sessions of applications -------------------------------------------------------------- */
+/* ---- the sessions of applications ------------------------------------------------------------ */
 
 /* The literal that begins at `quote`: what comes behind it, and whether it has a backslash that
  * another setting of standard_conforming_strings reads in another way. */

@@ -411,8 +411,8 @@ BEGIN
     SELECT a.n, a.one INTO c FROM json_array_elements(checks) WITH ORDINALITY a (one, n)
      WHERE a.one ->> 2 IS NULL AND a.one ->> 3 IS NOT NULL ORDER BY a.n LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'prescient: checks has % without a job and with what was seen, which is of one check; '
-                        'expected a job, or NULL for both', left(c.one::text, 80)
+        RAISE EXCEPTION 'prescient: checks has % without a job and with what was seen, which is of one '
+                        'check; expected a job, or NULL for both', left(c.one::text, 80)
             USING ERRCODE = 'invalid_parameter_value', DETAIL = format('row %s', c.n);
     END IF;
     PERFORM pg_current_xact_id();
@@ -469,7 +469,8 @@ END $$;
 -- Changes up to 1,000 checks: change is resolve, cancel, reschedule, run-now or retry; checks an
 -- array of [entity, key, job, seen], as JSON. job may be NULL, but for reschedule and run-now: all
 -- of the row; then seen is NULL. Else it is the id of the check, or for retry when its end was
--- archived, in microseconds, or NULL. when_s: of reschedule, seconds since 1970, or from now on where is_after is true.
+-- archived, in microseconds, or NULL. when_s: of reschedule, seconds since 1970, or from now on
+-- where is_after is true.
 --
 -- A row each, in the order in which they are locked, which is that of all writers. Who calls it
 -- twice changes nothing twice. Deliveries and digests are kept as they are: they have commands of

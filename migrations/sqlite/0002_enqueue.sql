@@ -37,8 +37,8 @@ BEGIN
          WHERE one <> '' AND hex(one) <> hex(char(unicode(one))) AND hex(one) NOT IN ('EFBFBE', 'EFBFBF'));
 END;
 
--- INSERT INTO prescient_payload VALUES (payload) refuses JSON that engines and jobs cannot parse, so
--- that the job could never answer, and stores nothing. It is valid JSON as SQLite has it.
+-- INSERT INTO prescient_payload VALUES (payload) refuses JSON that engines and jobs cannot parse,
+-- so that the job could never answer, and stores nothing. It is valid JSON as SQLite has it.
 CREATE VIEW prescient_payload (payload) AS SELECT NULL WHERE 0;
 
 CREATE TRIGGER prescient_payload_insert INSTEAD OF INSERT ON prescient_payload
