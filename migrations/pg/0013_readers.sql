@@ -427,8 +427,8 @@ END $$;
 -- The tables are in the order in which they were written, with a coarse index by time: no index has
 -- the order of these rows, as each would cost every settle. So the rows are looked for in spans of
 -- time, from now on backwards, each as long as the last ones were quick, until there are enough.
--- But none is shorter than an eighth of the way so far, or a server on which each statement is slow, as
--- with JIT, would never come to the end.
+-- But none is shorter than an eighth of the way so far, or a server on which each statement is
+-- slow, as with JIT, would never come to the end.
 -- What took longer than look_ms in all ends, and a last row says by its times how far back it has
 -- looked; NULL: it never ends so. Of the day that is not over, which has no other index, a span has
 -- 20,000 rows at most then: time is judged between spans. `after` is the cursor of a row, or of
