@@ -210,7 +210,7 @@ static const char *stored(const char *payload)
 static void a_payload_has_the_numbers_that_were_sent(void)
 {
     static const char *const same[] = {
-        "{\"amount\":19.99,\"rate\":0.1}", "[0.3,-0.7,1.1,100.25,0.30000000000000004]", "19.989999999999998",
+        "{\"amount\":19.99,\"rate\":0.1}", "[0.3,-0.7,1.1,100.25,0.30000000000000004]", "1.5e-7",
         "1.0", "-0.0", "5e-324", "1.7976931348623157e308", "2.2250738585072014e-308", "123456789012345.7",
         "9223372036854775807", "\"0.10000000000000001\"",
         "{\"\\\"0.10000000000000001\":[true,false,null,\"\\\\\",0.2]}",
@@ -218,7 +218,7 @@ static void a_payload_has_the_numbers_that_were_sent(void)
     };
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         CU_ASSERT_STRING_EQUAL(stored(same[i]), same[i]);
-    CU_ASSERT_STRING_EQUAL(stored("[1.10, 0.10000000000000001, 1e0]"), "[1.1,0.1,1.0]");
+    CU_ASSERT_STRING_EQUAL(stored("[1.10, 19.989999999999998, 1e0]"), "[1.1,19.99,1.0]");
 }
 
 static void what_is_stored_reads_back_the_same(void)

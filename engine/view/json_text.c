@@ -1,6 +1,7 @@
 /* json_text.c - see json_text.h. The text is made shorter in its place. */
 #include "json_text.h"
 
+#include <float.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,18 +9,33 @@
 
 enum { DIGITS_SURE = 15, DIGITS_ALL = 17, NUMBER_MAX = 40 };
 
+/* "e+09" of C is "e9", as the library has it; a whole number gets a fraction, which it had. */
+static size_t as_json(char text[NUMBER_MAX])
+{
+    char *e = strchr(text, 'e');
+    if (!e && !strchr(text, '.'))
+        strcat(text, ".0");
+    if (e) {
+        char *to = e + 1 + (e[1] == '-'), *digits = e + 2;
+        digits += strspn(digits, "0");
+        memmove(to, digits, strlen(digits) + 1);
+    }
+    return strlen(text);
+}
+
 /* Writes a number at `to`, at or before `from`; returns how long it is. */
 static size_t put_number(char *to, const char *from, size_t len)
 {
-    char given[NUMBER_MAX], shorter[NUMBER_MAX];
+    char given[NUMBER_MAX] = "", shorter[NUMBER_MAX];
     bool is_long = len > DIGITS_SURE && len < sizeof given && memchr(from, '.', len);
-    if (is_long) {
+    if (is_long)
         memcpy(given, from, len);
-        given[len] = '\0';
-    }
-    for (int digits = DIGITS_SURE; is_long && digits < DIGITS_ALL; digits++) {
-        size_t n = (size_t)snprintf(shorter, sizeof shorter, "%.*g", digits, strtod(given, NULL));
-        if (n < len && strpbrk(shorter, ".e") && strtod(shorter, NULL) == strtod(given, NULL)) {
+    double value = strtod(given, NULL);
+    bool has_all = value >= DBL_MIN || value <= -DBL_MIN;       /* else it has fewer digits itself */
+    for (int digits = has_all ? DIGITS_SURE : 1; is_long && digits < DIGITS_ALL; digits++) {
+        snprintf(shorter, sizeof shorter, "%.*g", digits, value);
+        size_t n = as_json(shorter);
+        if (n < len && strtod(shorter, NULL) == value) {
             memcpy(to, shorter, n);
             return n;
         }
