@@ -215,8 +215,7 @@ void each_digest_has_what_came_since_the_last(void)
     json_decref(second);
 }
 
-/* The checks of as many digests as one settle may have, all of them due at FIRST, and what
- * listens. */
+/* The checks of as many digests as one settle may have, all due at FIRST, and what listens. */
 enum { MANY = SETTLE_DIGESTS_MAX, OTHERS = 2 };
 struct many { struct listener_settings listeners[MANY]; struct digest digests[MANY]; char names[MANY][8]; };
 
@@ -286,6 +285,7 @@ void a_settle_makes_many_digests_beside_all_else_that_it_writes(void)
     CU_ASSERT_EQUAL_FATAL(page.n, MANY + OTHERS);
     for (int i = 0; i < page.n; i++)
         answers[i] = answer_among_many(&m, &page.checks[i]);
+    store_abandon(fixture_store());     /* nothing is prepared in the session that it goes to */
     qsort(answers, MANY + OTHERS, sizeof *answers, by_id_of_check);
     struct store_settle s = STORE_SETTLE_INIT;
     s.lease = o.taken[0];
@@ -295,6 +295,9 @@ void a_settle_makes_many_digests_beside_all_else_that_it_writes(void)
     IS(0, fixture_call(&s.call));
     IS(MANY + OTHERS, s.touched);
     check_rows_free(&page);
+    struct store_hello hello = STORE_HELLO_INIT;
+    IS(0, fixture_call(&hello.call));
+    CU_ASSERT_FALSE(hello.lost_prepared);
     IS(MANY - 1, deliveries());
     IS(MANY - 1, REPORT("list", DIGEST_ENTITY, NULL, NULL, NULL, NULL, NULL).rows);
 }

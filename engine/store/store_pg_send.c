@@ -15,6 +15,15 @@ static bool queue_entry(struct pg_store *pg, int statement, bool prepares)
     return true;
 }
 
+/* On this connection, or earlier in this message. */
+static bool is_prepared(const struct pg_store *pg, int statement)
+{
+    bool is = pg->prepared[statement];
+    for (int i = 0; !is && i < pg->nqueue; i++)
+        is = pg->queue[i].prepares && pg->queue[i].statement == statement;
+    return is;
+}
+
 /* `format` is that of the result; 1 is binary. */
 static bool queue_params(struct pg_store *pg, int statement, const struct wire_params *p, int format)
 {
@@ -24,7 +33,7 @@ static bool queue_params(struct pg_store *pg, int statement, const struct wire_p
     if (pg->unprepared)
         return queue_entry(pg, statement, false) &&
                PQsendQueryParams(pg->conn, sql, p->n, p->types, p->values, p->lengths, p->formats, format);
-    if (!pg->prepared[statement] &&
+    if (!is_prepared(pg, statement) &&
         !(queue_entry(pg, statement, true) && PQsendPrepare(pg->conn, name, sql, p->n, p->types)))
         return false;
     return queue_entry(pg, statement, false) &&
