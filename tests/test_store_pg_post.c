@@ -2,6 +2,7 @@
  * commit in it, and nothing is told that is not committed. */
 #include "test.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,12 +92,29 @@ static void a_commit_that_fails_is_no_success(void)
     SQL_IS("2", "SELECT count(*) FROM prescient.future_job");
 }
 
-static void a_session_that_has_ended_is_lost_once(void)
+/* As after a restart of the server: nothing was sent on it, so nobody needs to know. */
+static void a_session_that_has_ended_is_opened_anew(void)
 {
     WITH_SERVER();
     RC_IS(0, post_one("u0", "0"));
+    struct pollfd end = { .fd = PQsocket(pg_store(pgfx.st)->side), .events = POLLRDHUP };
     SQL_IS("t", "SELECT pg_terminate_backend(%d)", PQbackendPID(pg_store(pgfx.st)->side));
+    CU_ASSERT_EQUAL_FATAL(poll(&end, 1, 10000 * test_patience()), 1);
+    RC_IS(0, post_one("u1", "1"));
+    CU_ASSERT_EQUAL(answers_to("u2", false), 1);
+    SQL_IS("3", "SELECT count(*) FROM prescient.future_job");
+}
+
+static void a_session_that_ends_before_the_commit_is_lost_once(void)
+{
+    WITH_SERVER();
+    RC_IS(0, post_one("u0", "0"));
+    PQclear(pgfx_ask(pgfx.app, "CREATE FUNCTION public.ends() RETURNS trigger LANGUAGE plpgsql AS "
+                               "$$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); END$$"));
+    PQclear(pgfx_ask(pgfx.app, "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON prescient.request DEFERRABLE "
+                               "INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.ends()"));
     RC_IS(ERR_LOST, post_one("u1", "1"));
+    PQclear(pgfx_ask(pgfx.app, "DROP TRIGGER late ON prescient.request; DROP FUNCTION public.ends()"));
     RC_IS(0, post_one("u1", "1"));
     CU_ASSERT_EQUAL(answers_to("u2", false), 1);
     SQL_IS("3", "SELECT count(*) FROM prescient.future_job");
@@ -121,7 +139,8 @@ static const struct test tests[] = {
     TEST(a_post_waits_for_one_answer),
     TEST(what_is_refused_files_nothing_and_the_next_is_filed),
     TEST(a_commit_that_fails_is_no_success),
-    TEST(a_session_that_has_ended_is_lost_once),
+    TEST(a_session_that_has_ended_is_opened_anew),
+    TEST(a_session_that_ends_before_the_commit_is_lost_once),
     TEST(a_request_without_an_answer_files_none_of_those_beside_it),
     { NULL, NULL },
 };

@@ -67,22 +67,6 @@ static void send_call(struct pg_store *pg)
         pg->unflushed = PQflush(pg->conn) > 0;
 }
 
-/* A connection that the server closed while it was idle is found before anything is sent, so that
- * it is known that the call had no effect. The server's last message may still have to be read, and
- * after it the end of the stream. */
-static bool is_alive(struct pg_store *pg)
-{
-    for (int reads = 0; reads < 4; reads++) {
-        struct pollfd p = { .fd = PQsocket(pg->conn), .events = POLLIN };
-        if (poll(&p, 1, 0) <= 0)
-            break;
-        if (!PQconsumeInput(pg->conn))
-            return false;
-        PQisBusy(pg->conn);         /* parses what was read */
-    }
-    return PQstatus(pg->conn) == CONNECTION_OK && PQsocket(pg->conn) >= 0;
-}
-
 static void pg_begin(struct store *st, struct store_call *call)
 {
     struct pg_store *pg = pg_store(st);
@@ -97,7 +81,7 @@ static void pg_begin(struct store *st, struct store_call *call)
         end_call(pg, rc);
         return;
     }
-    if (pg->phase == PG_READY && !is_alive(pg))
+    if (pg->phase == PG_READY && !pg_is_alive(pg->conn))
         pg_disconnect(pg);
     int wait_ms = call->within_ms && call->within_ms < pg->statement_timeout_ms ? call->within_ms
                                                                                 : pg->statement_timeout_ms;

@@ -173,6 +173,9 @@ int pg_ask_owners(struct pg_store *pg, PGconn *conn, bool own, struct err *err);
 int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err);
 int pg_refuse_unreleased(const struct pg_store *pg, struct err *err);           /* ERR_SCHEMA */
 void pg_disconnect(struct pg_store *pg);
+/* Whether nothing speaks against it. A connection that the server closed while it was idle is found
+ * before anything is sent, so that it is known that the call had no effect. */
+bool pg_is_alive(PGconn *conn);
 /* Whether we are connected to a pooler: the backend process that answers, `backend_pid`, is not the
  * one that accepted the connection. */
 bool pg_is_pooled(const PGconn *conn, int32_t backend_pid);

@@ -3,6 +3,7 @@
  * attempt of its own here. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -463,6 +464,20 @@ int pg_check_schema(struct pg_store *pg, const PGresult *r, struct err *err)
     return 0;
 }
 
+/* The server's last message may still have to be read, and after it the end of the stream. */
+bool pg_is_alive(PGconn *conn)
+{
+    for (int reads = 0; reads < 4; reads++) {
+        struct pollfd p = { .fd = PQsocket(conn), .events = POLLIN };
+        if (poll(&p, 1, 0) <= 0)
+            break;
+        if (!PQconsumeInput(conn))
+            return false;
+        PQisBusy(conn);         /* parses what was read */
+    }
+    return PQstatus(conn) == CONNECTION_OK && PQsocket(conn) >= 0;
+}
+
 /* ---- blocking -------------------------------------------------------------------------------- */
 
 /* The same settings and keepalives as those of the other connection. */
@@ -513,7 +528,7 @@ PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
 
 PGconn *pg_side(struct pg_store *pg, struct err *err)
 {
-    if (pg->side && PQstatus(pg->side) == CONNECTION_OK)
+    if (pg->side && pg_is_alive(pg->side))
         return pg->side;
     /* the same checks and messages as for every call */
     struct store_hello hello = STORE_HELLO_INIT;
