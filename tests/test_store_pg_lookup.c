@@ -1,10 +1,17 @@
 /* test_store_pg_lookup.c - names of hosts are asked for by a child of the moment, which is
- * nobody's business but the lookup's own. */
+ * nobody's business but the lookup's own; and the addresses of a name are tried one by one. */
+#include <arpa/inet.h>
+#include <dlfcn.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../engine/pool/spawn.h"
 #include "../engine/store/store_pg.h"
@@ -92,12 +99,105 @@ static void one_that_is_ended_leaves_no_child_and_no_descriptor(void)
     pg_lookup_end(&l);          /* nothing any more */
 }
 
+/* ---- several addresses ---- */
+
+/* In the place of libc's: a name such as "2.7.addresses" has 127.0.0.2 and 127.0.0.7. */
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **out)
+{
+    static struct { struct addrinfo info; struct sockaddr_in address; } found[PG_LOOKUP_ADDRESSES];
+    int (*libc)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    if (!name || !strstr(name, ".addresses")) {
+        *(void **)&libc = dlsym(RTLD_NEXT, "getaddrinfo");
+        return libc(name, service, hints, out);
+    }
+    int n = 0;
+    for (const char *at = name; n < PG_LOOKUP_ADDRESSES && *at >= '0' && *at <= '9'; n++) {
+        found[n].address = (struct sockaddr_in){ .sin_family = AF_INET };
+        found[n].address.sin_addr.s_addr = htonl(0x7f000000 + (uint32_t)atoi(at));
+        found[n].info = (struct addrinfo){ .ai_family = AF_INET, .ai_socktype = SOCK_STREAM,
+                                           .ai_addr = (struct sockaddr *)&found[n].address,
+                                           .ai_addrlen = sizeof found[n].address };
+        if (n > 0)
+            found[n - 1].info.ai_next = &found[n].info;
+        at = strchr(at, '.') + 1;
+    }
+    *out = &found[0].info;
+    return 0;
+}
+
+/* Accepts connections at 127.0.0.`last`, and says nothing. `port` 0: any, which is set. */
+static int silent_server(int last, int *port)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET, .sin_port = htons((uint16_t)*port) };
+    socklen_t size = sizeof at;
+    at.sin_addr.s_addr = htonl(0x7f000000 + (uint32_t)last);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CU_ASSERT_FATAL(fd >= 0 && bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 9) == 0);
+    CU_ASSERT_EQUAL_FATAL(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    *port = ntohs(at.sin_port);
+    return fd;
+}
+
+/* Refuses whoever comes to this server, in a process of its own. */
+static pid_t server_that_answers(int listening)
+{
+    static const char refusal[] = "E\0\0\0\x26SFATAL\0VFATAL\0C28P01\0Mnobody may\0";
+    pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    for (;;) {
+        char startup[1000];
+        int fd = accept(listening, NULL, NULL);
+        if (fd < 0 || read(fd, startup, sizeof startup) <= 0 ||
+            write(fd, refusal, sizeof refusal) != sizeof refusal)
+            _exit(1);
+        close(fd);
+    }
+}
+
+/* What a store says that finds one server, at 127.0.0.7, where the name has these addresses; at
+ * 127.0.0.2 somebody accepts and says nothing, and at all others nobody is. */
+static void connecting_says(const char *name, const char *words)
+{
+    int port = 0, answering = silent_server(7, &port), silent = silent_server(2, &port);
+    pid_t server = server_that_answers(answering);
+    char url[200];
+    struct store *st = NULL;
+    struct store_hello hello = STORE_HELLO_INIT;
+    snprintf(url, sizeof url,
+             "postgresql://u@%s.addresses:%d/x?sslmode=disable&gssencmode=disable&connect_timeout=1", name,
+             port);
+    struct store_options o = { .url = url };
+    CU_ASSERT_EQUAL_FATAL(store_new(&o, &st, &hello.call.err), 0);
+    CU_ASSERT_EQUAL(store_do(st, &hello.call), ERR_LOST);
+    if (!strstr(hello.call.err.text, words))
+        printf("      %s: '%s', expected '%s'\n", name, hello.call.err.text, words);
+    CU_ASSERT_PTR_NOT_NULL(strstr(hello.call.err.text, words));
+    store_free(st);
+    kill(server, SIGKILL);
+    waitpid(server, NULL, 0);
+    close(answering);
+    close(silent);
+}
+
+static void the_addresses_of_a_name_are_tried_one_by_one(void)
+{
+    connecting_says("7", "nobody may");
+    connecting_says("2.7", "nobody may");
+    connecting_says("3.7", "nobody may");
+    connecting_says("3.4.5.2.6.7", "nobody may");
+    connecting_says("2.3", "Connection refused");
+    connecting_says("3.2", "no answer from 3.2.addresses within");
+    connecting_says("7.2", "nobody may");
+}
+
 static const struct test tests[] = {
     TEST(a_name_is_asked_for_but_no_address_and_no_path),
     TEST(the_addresses_of_a_name_are_found),
     TEST(a_name_without_an_address_is_told_in_words),
     TEST(its_child_is_buried_by_nobody_else),
     TEST(one_that_is_ended_leaves_no_child_and_no_descriptor),
+    TEST(the_addresses_of_a_name_are_tried_one_by_one),
     { NULL, NULL },
 };
 

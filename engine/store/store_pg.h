@@ -42,7 +42,7 @@ enum { PG_QUEUE_MAX = 2 * 8 + SETTLE_DIGESTS_MAX };
 struct pg_host { char *host, *hostaddr, *port; };       /* NULL: libpq's default */
 
 /* A child process that looks up the addresses of a host name. `pid` is 0 when there is none. */
-enum { PG_LOOKUP_ADDRESSES = 4, PG_LOOKUP_TEXT = 512 };
+enum { PG_LOOKUP_ADDRESSES = 8, PG_LOOKUP_TEXT = 512 };
 struct pg_lookup {
     pid_t pid;
     int fd;                                 /* readable when pg_lookup_step has something to do */
@@ -87,6 +87,8 @@ struct pg_store {
     PostgresPollingStatusType polling;
     int hosts_tried;
     struct pg_lookup lookup;
+    int naddresses, address;                /* of the host being tried; 0: its name was not looked up */
+    bool met_silence;                       /* one of them did not answer in its time */
     char passed_over[512];  /* why the last host that was tried for this call was skipped */
     bool met_standby;                       /* a host accepted us but is read-only */
     bool all_denied;                        /* no host that was tried for this call lets us in */

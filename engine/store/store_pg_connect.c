@@ -1,6 +1,6 @@
 /* store_pg_connect.c - connecting to a PostgreSQL server, and the checks of server and schema.
- * libpq tries several hosts without a time limit in its asynchronous form, so each host is an
- * attempt of its own here. */
+ * libpq tries several hosts, or addresses of one, without a time limit in its asynchronous form, so
+ * each is an attempt of its own here. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -272,18 +272,25 @@ static const char *host_shown(const struct pg_store *pg)
     return strcmp(quoted, shown) == 0 ? host : "the server";
 }
 
-static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct err *err)
+/* False: it has failed already, as where there is no route. */
+static bool start(struct pg_store *pg, const struct pg_host *host)
 {
     pg->conn = connect_to(pg, host, false);
-    if (!pg->conn || PQstatus(pg->conn) == CONNECTION_BAD) {
-        connect_failed(pg, pg->conn, err);
+    if (!pg->conn || PQstatus(pg->conn) == CONNECTION_BAD)
         return false;
-    }
     pg_handshake_drop_notices(pg->conn);
     pg_handshake_begin(pg->conn);
     pg->phase = PG_CONNECTING;
     pg->polling = PGRES_POLLING_WRITING;
     return true;
+}
+
+static bool begin_host(struct pg_store *pg, const struct pg_host *host, struct err *err)
+{
+    if (start(pg, host))
+        return true;
+    connect_failed(pg, pg->conn, err);
+    return false;
 }
 
 static bool look_up(struct pg_store *pg, struct err *err)
@@ -297,19 +304,60 @@ static bool look_up(struct pg_store *pg, struct err *err)
     return true;
 }
 
-/* libpq needs the name once for each address; it also looks up certificates and passwords by the
- * name. */
+static void give_time(struct pg_store *pg)
+{
+    pg->host_deadline_us = clock_mono_us(pg->head.clock) + host_timeout_ms(pg) * INT64_C(1000);
+}
+
+static bool is_last_address(const struct pg_store *pg)
+{
+    return pg->address + 1 >= pg->naddresses;
+}
+
+/* The address in use, of the list that was found. */
+static void copy_address(const struct pg_store *pg, char out[PG_LOOKUP_TEXT])
+{
+    const char *at = pg->lookup.text;
+    for (int i = 0; i < pg->address; i++)
+        at += strcspn(at, ",") + 1;
+    snprintf(out, PG_LOOKUP_TEXT, "%.*s", (int)strcspn(at, ","), at);
+}
+
+/* From this address of the host on, the first one that can be tried. False: none can; `err` has the
+ * last one's failure. libpq also looks up certificates and passwords by the name. */
+static bool begin_address(struct pg_store *pg, struct err *err)
+{
+    char address[PG_LOOKUP_TEXT];
+    struct pg_host host = pg->hosts[pg->host];
+    host.hostaddr = address;
+    for (;; pg->address++) {
+        pg_disconnect(pg);
+        copy_address(pg, address);
+        if (pg->address > 0)            /* the first one shares it with the lookup */
+            give_time(pg);
+        if (is_last_address(pg))
+            return begin_host(pg, &host, err);
+        if (start(pg, &host))
+            return true;
+    }
+}
+
+/* Each address has the time of a host: all in one attempt of libpq, a silent one would keep the
+ * others from being tried. */
 static bool begin_found(struct pg_store *pg, struct err *err)
 {
-    struct pg_host host = pg->hosts[pg->host];
-    char names[PG_LOOKUP_ADDRESSES * (256 + 1)] = "";
-    size_t used = 0;
-    int n = count_parts(pg->lookup.text);
-    for (int i = 0; i < n; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.256s", i ? "," : "", host.host);
-    host.host = names;
-    host.hostaddr = pg->lookup.text;
-    return begin_host(pg, &host, err);
+    pg->naddresses = count_parts(pg->lookup.text);
+    pg->address = 0;
+    pg->deadline_us += (pg->naddresses - 1) * INT64_C(1000) * host_timeout_ms(pg);
+    return begin_address(pg, err);
+}
+
+/* As libpq: of a server that has answered, another address is most likely the same server. */
+static bool has_answered(const PGconn *conn)
+{
+    char state[6], found[256];
+    pg_handshake_failure(conn, state, found, sizeof found);
+    return *state || (conn && PQparameterStatus(conn, "server_version"));
 }
 
 /* Starts to connect to the next host. False: all hosts have been tried for this call; `err` has the
@@ -323,7 +371,9 @@ static bool try_host(struct pg_store *pg, struct err *err)
                      err->text);
         }
         pg_disconnect(pg);
-        pg->host_deadline_us = clock_mono_us(pg->head.clock) + host_timeout_ms(pg) * INT64_C(1000);
+        pg->naddresses = pg->address = 0;
+        pg->met_silence = false;
+        give_time(pg);
         if (pg_lookup_wanted(&pg->hosts[pg->host]) ? look_up(pg, err)
                                                    : begin_host(pg, &pg->hosts[pg->host], err))
             return true;
@@ -363,6 +413,25 @@ static bool lookup_step(struct pg_store *pg, struct err *err)
     return try_host(pg, err);
 }
 
+/* The address in use did not work: the next one, or the next host. False: no host remains. */
+static bool connect_elsewhere(struct pg_store *pg, bool is_silent, struct err *err)
+{
+    pg->met_silence = pg->met_silence || is_silent;
+    pg->all_denied = pg->all_denied && !pg->met_silence;
+    if (!is_last_address(pg) && (is_silent || !has_answered(pg->conn))) {
+        pg->address++;
+        if (begin_address(pg, err))
+            return true;
+    } else if (is_silent) {
+        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg),
+                host_timeout_ms(pg));
+    } else {
+        connect_failed(pg, pg->conn, err);
+    }
+    pg->heard_host = pg->heard_host || !pg->met_silence;
+    return try_host(pg, err);
+}
+
 int pg_connect_step(struct pg_store *pg, struct err *err)
 {
     if (pg->phase == PG_LOOKING_UP)
@@ -373,18 +442,12 @@ int pg_connect_step(struct pg_store *pg, struct err *err)
         pg->silent_rounds = 0;
         return 1;
     }
-    pg->heard_host = pg->heard_host || polling == PGRES_POLLING_FAILED;
-    if (polling != PGRES_POLLING_FAILED && clock_mono_us(pg->head.clock) < pg->host_deadline_us) {
+    bool is_silent = polling != PGRES_POLLING_FAILED;
+    if (is_silent && clock_mono_us(pg->head.clock) < pg->host_deadline_us) {
         pg->polling = polling;
         return 0;
     }
-    pg->all_denied = pg->all_denied && polling == PGRES_POLLING_FAILED;
-    if (polling == PGRES_POLLING_FAILED)
-        connect_failed(pg, pg->conn, err);
-    else
-        err_set(err, ERR_LOST, "cannot connect: no answer from %s within %d ms", host_shown(pg),
-                host_timeout_ms(pg));
-    return try_host(pg, err) ? 0 : err->code;
+    return connect_elsewhere(pg, is_silent, err) ? 0 : err->code;
 }
 
 /* ---- what it must be ------------------------------------------------------------------------- */
