@@ -110,7 +110,8 @@ refuses() {
     has "$s: is told where" "$(said detail)" "line 1, column"
     is "$s: a number that is too large" \
         "$(post '{"job": "look", "payload": 12345678901234567890}')" 400
-    has "$s: is told so" "$(cat body)" "the body has a number that is too large: whole ones have up to 64 bits"
+    has "$s: is told so" "$(cat body)" \
+        "the body has a number that is too large: whole ones have up to 64 bits"
     is "$s: a member twice" "$(post '{"job": "look", "job": "look"}')" 400
     is "$s: another kind of body" \
         "$(get -H 'Content-Type: text/plain' -d '{}' http://localhost/v1/checks)" 415
