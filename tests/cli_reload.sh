@@ -202,6 +202,75 @@ at_any_time() {
     is "$s: it ends well" "$CODE $(outcome 1)" "0 failed has waited"
 }
 
+# in_one_slot N: a check of `waits`, and behind it N of `slow`
+in_one_slot() {
+    local at i
+    at=$(date -u -d '2 seconds' +%Y-%m-%dT%H:%M:%SZ)
+    {
+        echo entity_name,entity_key,job_exec,check_at
+        echo "orders,long,waits,$at"
+        for ((i = 1; i <= $1; i++)); do echo "orders,$i,slow,$at"; done
+    } >checks.csv
+    "$P" --quiet enqueue --from checks.csv >/dev/null
+    wait_until 30 test -e waits.began || fail "$STORE_NAME: a long one has begun" "$(cat ./*.err)"
+}
+answered() { q "SELECT count(*) FROM {future_job_history} WHERE note = '$1'"; }
+answered_at_least() { [ "$(answered "$1")" -ge "$2" ]; }
+left_in_slot() {
+    q "SELECT count(*) FROM {future_job} WHERE job_exec = 'slow' AND next_check_at =
+           (SELECT next_check_at FROM {future_job} WHERE job_exec = 'waits')"
+}
+none_is_left() { [ "$(left_in_slot)" = 0 ]; }
+# these_jobs WORDS [LINE...]: `slow` answers with them
+these_jobs() {
+    ours "jobs = { waits = { plugin = \"waits\"; }; slow = { plugin = \"exec\"; settings = {
+        answer = \"json\"; command = [ \"/bin/sh\", \"-c\",
+            \"sleep 0.2; echo '{\\\"done\\\": true, \\\"note\\\": \\\"$1\\\"}'\" ]; }; }; };" "${@:2}"
+}
+
+# What waits beside a long run, under the same lease, would wait for its end.
+goes_on() {
+    local s=$STORE_NAME before
+    a_clean_store --slot-length 1s
+    rm -f waits.began waits.may_end
+    these_jobs first
+    a_daemon goes.$s
+    in_one_slot 60
+    these_jobs second
+    hup goes.$s
+    ok "$s: settings are taken beside a long run" taken goes.$s 1
+    before=$(answered first)
+    ok "$s: what is under its lease goes on" wait_until 20 answered_at_least first $((before + 5))
+    "$P" --quiet pause --job slow >/dev/null
+    ok "$s: until it is paused" wait_until 20 none_is_left
+    at_least "$s: which is heard of in time" "$(($(pending) - 1))" 1
+    is "$s: the long one still runs" "$(outcome long)" ""
+    is "$s: other settings have got nothing of it" "$(answered second)" 0
+    : >waits.may_end
+    ok "$s: it ends as it began" wait_until 20 is_over_with long "failed has waited"
+    ends_well goes.$s
+}
+
+# When no run of before is there any more, what is left is for the settings of now.
+hands_over() {
+    local s=$STORE_NAME
+    a_clean_store --slot-length 1s
+    rm -f waits.began waits.may_end
+    these_jobs first 'workers_max = 1;'
+    sed -i 's/^workers = 2;/workers = 1;/' prescient.cfg
+    a_daemon hands.$s
+    in_one_slot 8
+    these_jobs second 'workers_max = 1;'
+    sed -i 's/^workers = 2;/workers = 1;/' prescient.cfg
+    hup hands.$s
+    ok "$s: settings are taken while the only worker is at work" taken hands.$s 1
+    : >waits.may_end
+    ok "$s: it is through with that" wait_until 20 is_over_with long "failed has waited"
+    ok "$s: what is left of the lease is run" wait_until 20 nothing_pending
+    at_least "$s: by other settings, but for what its worker took up at once" "$(answered second)" 6
+    ends_well hands.$s
+}
+
 # A stop ends those that finish what runs under earlier settings, too.
 stops() {
     local s=$STORE_NAME
@@ -421,6 +490,8 @@ waits_to_write() {
 on_each_store takes
 on_each_store refuses
 on_each_store at_any_time
+on_each_store goes_on
+on_each_store hands_over
 on_each_store stops
 on_each_store proves
 on_each_store serves

@@ -244,6 +244,30 @@ static void an_empty_page_is_over_at_once(void)
     page_free(p);
 }
 
+/* Answered, come back unrun, or over with the page: none of them outlasts anything any more, and
+ * what is given later does not either. */
+static void only_what_is_given_at_that_moment_outlasts_it(void)
+{
+    struct page *p = page_of("aaaaa");
+    give_next(p, "aaa");
+    page_note_outlasting(p);
+    CU_ASSERT_EQUAL(p->noutlasting, 3);
+    give_next(p, "a");
+    page_answer(p, 3, 1000);
+    CU_ASSERT_EQUAL(p->noutlasting, 3);
+    page_answer(p, 0, 1000);
+    page_return(p, 1);
+    CU_ASSERT_EQUAL(p->noutlasting, 1);
+    page_give(p, 1);
+    page_over(p, 2);
+    CU_ASSERT_EQUAL(p->noutlasting, 0);
+    page_note_outlasting(p);
+    CU_ASSERT_EQUAL(p->noutlasting, 1);
+    page_answer(p, 1, 1000);
+    CU_ASSERT_EQUAL(p->noutlasting, 0);
+    page_free(p);
+}
+
 static const struct test tests[] = {
     TEST(checks_of_one_job_are_given_side_by_side),
     TEST(lower_priorities_are_given_first),
@@ -259,6 +283,7 @@ static const struct test tests[] = {
     TEST(a_page_is_over_when_every_check_is),
     TEST(nothing_of_a_dropped_page_waits),
     TEST(an_empty_page_is_over_at_once),
+    TEST(only_what_is_given_at_that_moment_outlasts_it),
     { 0 }
 };
 const struct suite suite_page = { "page", NULL, NULL, tests };

@@ -27,6 +27,8 @@ static void count_isolated(struct page *p)
 static void move(struct page *p, int index, enum check_state to)
 {
     const struct keyed_check *keyed = p->checks[index].keyed;
+    p->noutlasting -= p->checks[index].outlasts;
+    p->checks[index].outlasts = false;
     if (keyed && keyed->place && to != CHECK_WAITING && to != CHECK_GIVEN)
         p->has_freed_places = true;
     p->counts[p->checks[index].state]--;
@@ -285,6 +287,13 @@ void page_hold_again(struct keyed_check *k)
     forget_returned(p, k->index);
     p->jobs[p->checks[k->index].job].waiting--;
     move(p, k->index, CHECK_KEYED);
+}
+
+void page_note_outlasting(struct page *p)
+{
+    p->noutlasting = p->counts[CHECK_GIVEN];
+    for (int i = 0; i < p->rows.n && p->noutlasting; i++)
+        p->checks[i].outlasts = p->checks[i].state == CHECK_GIVEN;
 }
 
 bool page_is_unrun(const struct page *p, int index)

@@ -31,6 +31,7 @@ struct page_check {
     bool single;                /* a batch with it went wrong: run it alone */
     bool maybe_settled;         /* a settle with it was sent and its end is unknown */
     bool answer_refused;        /* the database refused its answer once */
+    bool outlasts;              /* it is given, and was when its engine began to leave */
     /* its answer keeps those beside it from being written: it is sent alone, not before retry_us */
     bool isolated;
     /* how often a settle of it alone met a corrupt block, since unwritable_since_us */
@@ -78,6 +79,7 @@ struct page {
     int nreturned;
     int ndeliveries;            /* of all its checks */
     int nkeyed;                 /* of all its checks: those that had to wait for a place */
+    int noutlasting;            /* of those given */
     bool has_freed_places;      /* some that were admitted are answered or over */
     int counts[CHECK_STATES];
     int64_t answered_us;        /* when the oldest answer that waits for its settle came; 0: none waits */
@@ -112,6 +114,8 @@ struct keyed_check *page_hold(struct page *p, int index);
 void page_admit(struct keyed_check *k);
 /* It was admitted, and no worker has it: it waits for a place again. */
 void page_hold_again(struct keyed_check *k);
+/* Those that are given outlast the stay of their engine. */
+void page_note_outlasting(struct page *p);
 /* Neither given nor decided. */
 bool page_is_unrun(const struct page *p, int index);
 

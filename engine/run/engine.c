@@ -185,6 +185,8 @@ void engine_stop(struct engine *e)
 /* The timeouts of its jobs bound that, and a later stop. */
 void engine_stop_in_its_time(struct engine *e)
 {
+    if (!e->shutdown.stopping)
+        lanes_leave(&e->lanes);
     shutdown_begin(&e->shutdown, SHUTDOWN_IN_ITS_TIME);
 }
 
@@ -213,9 +215,10 @@ static bool jobs_run(const struct engine *e)
 /* What the plan still wanted to know is left to the next engine. */
 static void drop_questions(struct engine *e)
 {
+    bool hears = !shutdown_hurries(&e->shutdown) && e->fine_errands.current.kind == ERRAND_PAUSES;
     if (!errand_is_last(e->errands.current.kind))
         errands_drop(&e->errands);
-    if (!errand_is_last(e->fine_errands.current.kind))
+    if (!hears && !errand_is_last(e->fine_errands.current.kind))
         errands_drop(&e->fine_errands);
 }
 
@@ -366,6 +369,8 @@ static void plan_turn(struct engine *e)
 static void leaving_turn(struct engine *e)
 {
     drop_questions(e);
+    if (lanes_go_on(&e->lanes))
+        pausing_ask(&e->pausing, &e->plan_env);
     notifying_tick(&e->notifying, &e->plan_env, false);
     plan_note_own_runs(&e->plan_env);
 }

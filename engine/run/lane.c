@@ -12,23 +12,47 @@
 
 /* ---- the decision ---- */
 
+static enum lane_action decide_stop(const struct lane_view *v)
+{
+    if (v->settle_due || v->last_due)
+        return LANE_SETTLE;
+    if (v->return_places_due)
+        return LANE_RETURN_PLACES;
+    if (v->has_leases)
+        return v->has_pages ? LANE_WAIT : LANE_RELEASE;
+    return v->has_errand ? LANE_ERRAND : LANE_WAIT;
+}
+
+/* It opens nothing. What can be read lies under a lease that goes on (lanes_leave). */
+static enum lane_action decide_leave(const struct lane_view *v)
+{
+    if (v->take_places_due && v->workers_idle)
+        return LANE_TAKE_PLACES;
+    if (v->can_read && v->workers_idle)
+        return LANE_READ;
+    if (v->settle_due || v->last_due)
+        return LANE_SETTLE;
+    if (v->return_places_due)
+        return LANE_RETURN_PLACES;
+    if (v->take_places_due)
+        return LANE_TAKE_PLACES;
+    if (v->can_read)
+        return LANE_READ;
+    if (v->has_leases && !v->has_pages)
+        return LANE_RELEASE;
+    if (v->can_give_back)
+        return LANE_GIVE_BACK;
+    return v->has_errand ? LANE_ERRAND : LANE_WAIT;
+}
+
 enum lane_action lane_decide(const struct lane_view *v)
 {
     if (v->renew_due && v->has_leases)
         return LANE_RENEW;
     if (v->renew_places_due)
         return LANE_RENEW_PLACES;
-    if (v->stopping) {
-        if (v->settle_due || v->last_due)
-            return LANE_SETTLE;
-        if (v->return_places_due)
-            return LANE_RETURN_PLACES;
-        if (v->has_leases && !v->has_pages)
-            return LANE_RELEASE;
-        if (v->has_leases && v->hurries)
-            return LANE_WAIT;
-        return v->has_errand ? LANE_ERRAND : LANE_WAIT;
-    }
+    if (v->stopping)
+        return v->hurries ? decide_stop(v) : decide_leave(v);
     if (v->workers_broken && v->has_leases && !v->has_pages)
         return LANE_RELEASE;            /* others may have workers */
     if (v->take_places_due && v->workers_idle)  /* workers first, then paper work */
@@ -89,6 +113,15 @@ static bool can_open(const struct lane *l, const struct leased_bucket *to_read, 
     return t && !(to_read && t->puts_off);
 }
 
+/* An engine that leaves may still begin checks, and so hears of pauses. */
+static bool has_errand(const struct lane_env *env)
+{
+    bool is_leaving = env->shutdown->stopping && !shutdown_hurries(env->shutdown);
+    if (is_leaving && env->errands->current.kind == ERRAND_PAUSES)
+        return errands_wait(env->errands, false);
+    return errands_wait(env->errands, env->shutdown->stopping);
+}
+
 static struct lane_view look(const struct lane *l)
 {
     const struct lane_env *env = l->env;
@@ -117,7 +150,7 @@ static struct lane_view look(const struct lane *l)
         .can_finish = lane_bucket_to_finish(l) != NULL,
         .can_give_back = lane_bucket_to_give_back(l) != NULL,
         .can_open = can_open(l, to_read, now),
-        .has_errand = errands_wait(env->errands, env->shutdown->stopping),
+        .has_errand = has_errand(env),
         .is_urgent = errands_are_urgent(env->errands, now),
         .has_leases = l->nbuckets > 0,
         .has_pages = l->npages > 0,

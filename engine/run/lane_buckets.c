@@ -48,6 +48,29 @@ static bool is_ahead(const struct lane *l, const struct leased_bucket *bucket)
     return bucket->lease.bucket >= phases_of_target(l->env->clocks, t, now_us(l->env));
 }
 
+/* What ran in it when its engine began to leave still does. */
+static bool outlasts(const struct lane *l, const struct leased_bucket *bucket)
+{
+    for (const struct page *p = l->pages; p; p = p->following)
+        if (p->bucket == bucket && p->noutlasting)
+            return true;
+    return false;
+}
+
+static bool is_leaving(const struct lane *l)
+{
+    const struct shutdown *s = l->env->shutdown;
+    return s->stopping && !shutdown_hurries(s);
+}
+
+/* Checks of it may be begun. */
+static bool goes_on(const struct lane *l, const struct leased_bucket *bucket)
+{
+    if (!l->env->shutdown->stopping)
+        return true;
+    return is_leaving(l) && !pool_broken(l->env->pool) && outlasts(l, bucket);
+}
+
 /* Those in which checks are put off come last. */
 struct leased_bucket *lane_bucket_to_read(const struct lane *l)
 {
@@ -55,7 +78,7 @@ struct leased_bucket *lane_bucket_to_read(const struct lane *l)
     for (int i = 0; i < l->nbuckets; i++) {
         struct leased_bucket *bucket = l->buckets[i];
         bool has_more = leased_bucket_has_more(bucket) && !is_ahead(l, bucket);
-        if ((!has_more && !reads_on(l, bucket)) || rests_until(l, bucket))
+        if ((!has_more && !reads_on(l, bucket)) || rests_until(l, bucket) || !goes_on(l, bucket))
             continue;
         if (!bucket->target->puts_off)
             return bucket;
@@ -97,6 +120,8 @@ bool lane_gives_back(const struct lane *l, const struct leased_bucket *bucket)
 {
     if (bucket->npages)
         return false;
+    if (is_leaving(l))
+        return true;
     return leased_bucket_is_parked(bucket) || leased_bucket_is_in_part(bucket) || is_ahead(l, bucket);
 }
 
@@ -246,6 +271,8 @@ void lane_wind_down(struct lane *l)
     int dropped = 0;
     for (struct page *p = l->pages, *next; p; p = next) {
         next = p->following;
+        if (env->shutdown->stopping && goes_on(l, p->bucket))
+            continue;
         pool_cut(env->pool, p);
         places_leave(env->places, p);
         page_leave_waiting(p);
@@ -380,6 +407,29 @@ void lanes_distrust(const struct lanes *lanes)
             lane_set_trust(l, l->buckets[k], 0);
         l->in_doubt = true;
     }
+}
+
+/* No round waits for buckets that are opened no more. */
+void lanes_leave(const struct lanes *lanes)
+{
+    for (int i = 0; i < lanes->n; i++) {
+        const struct lane *l = &lanes->all[i];
+        for (struct page *p = l->pages; p; p = p->following) {
+            pool_cut(l->env->pool, p);
+            page_note_outlasting(p);
+        }
+        for (int k = 0; k < l->nbuckets; k++)
+            target_end_opening(l->buckets[k]->target);
+    }
+}
+
+bool lanes_go_on(const struct lanes *lanes)
+{
+    for (int i = 0; i < lanes->n; i++)
+        for (int k = 0; k < lanes->all[i].nbuckets; k++)
+            if (goes_on(&lanes->all[i], lanes->all[i].buckets[k]))
+                return true;
+    return false;
 }
 
 bool lanes_read_round(const struct lanes *lanes, const struct target *t)

@@ -24,7 +24,8 @@ void lane_add_page(struct lane *l, struct leased_bucket *bucket, struct page *pa
 void lane_page_done(struct lane *l, struct page *page);     /* all of it is over; frees it */
 /* frees dropped pages of which nothing runs any more */
 void lane_bury_zombies(struct lane *l);
-/* Stopping: what has not been started is left where it is; what runs may still answer. */
+/* Stopping: what has not been started is left where it is, but for buckets that go on; what runs
+ * may still answer. */
 void lane_wind_down(struct lane *l);
 
 /* There is room for it, since no more than that was asked for: a lease that is taken is not
@@ -59,6 +60,12 @@ void lane_set_trust(struct lane *l, struct leased_bucket *bucket, int64_t start_
 void lanes_distrust(const struct lanes *lanes);
 /* One of them has checks of this target's round to read. */
 bool lanes_read_round(const struct lanes *lanes, const struct target *t);
+/* Their engine leaves, and others get what it has not begun. But a lease under which something runs
+ * cannot be given back. Such a bucket goes on until the last of these runs is over: all that waits
+ * in it would wait for that, too. */
+void lanes_leave(const struct lanes *lanes);
+/* Some do. */
+bool lanes_go_on(const struct lanes *lanes);
 /* One of them works under this lease. */
 bool lanes_hold_lease(const struct lanes *lanes, const struct lease *lease);
 /* A run has ended: a pool's event. */

@@ -53,14 +53,20 @@ static bool may_be_over(const struct pausing *p, const struct plan_env *env)
     return false;
 }
 
+void pausing_ask(struct pausing *p, const struct plan_env *env)
+{
+    int64_t now = plan_mono_us(env);
+    struct errand ask = { .kind = ERRAND_PAUSES, .from = p->is_known ? p->change : -1 };
+    if (now >= p->ask_us && errands_give(env->fine_errands, &ask, now))
+        p->ask_us = now + ASK_US;
+}
+
 void pausing_tick(struct pausing *p, const struct plan_env *env)
 {
     int64_t now = plan_mono_us(env);
     if (!env->clocks->is_known)
         return;
-    struct errand ask = { .kind = ERRAND_PAUSES, .from = p->is_known ? p->change : -1 };
-    if (now >= p->ask_us && errands_give(env->fine_errands, &ask, now))
-        p->ask_us = now + ASK_US;
+    pausing_ask(p, env);
     struct errand end = { .kind = ERRAND_END_PAUSES };
     if (p->nending && now >= p->end_us && may_be_over(p, env) &&
         errands_give(env->fine_errands, &end, now))

@@ -29,7 +29,9 @@ struct pausing {
 void pausing_init(struct pausing *p);
 void pausing_release(struct pausing *p, struct agenda *agenda);
 
-/* Each turn of the loop: gives errands, adds targets. */
+/* Once a second whether pauses have changed: what is begun heeds them. */
+void pausing_ask(struct pausing *p, const struct plan_env *env);
+/* Each turn of the loop: that, gives errands, adds targets. */
 void pausing_tick(struct pausing *p, const struct plan_env *env);
 /* An errand has come back. False: it is none of these. *changed: what waits may be paused now. */
 bool pausing_errand_done(struct pausing *p, const struct plan_env *env, const struct errand_result *result,
