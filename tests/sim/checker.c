@@ -341,6 +341,12 @@ void checker_run_is_left(struct world *w, int number)
     key_rules_run_is_left(&w->checker->keys, number);
 }
 
+void checker_run_has_until(struct world *w, int number, int64_t boot_us)
+{
+    checker_run(w, number)->deadline_boot_us = boot_us;
+    key_rules_run_has_until(&w->checker->keys, number, boot_us);
+}
+
 struct run *checker_run(struct world *w, int number)
 {
     return &w->checker->runs[number];

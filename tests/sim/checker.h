@@ -54,6 +54,8 @@ void checker_given(struct world *w, int64_t id, int64_t slot);
  * its deadline. */
 void checker_run_ends(struct world *w, int number);
 void checker_run_is_left(struct world *w, int number);
+/* It has another deadline. */
+void checker_run_has_until(struct world *w, int number, int64_t boot_us);
 
 /* Before a transaction takes effect. */
 void checker_commit(struct world *w, const struct tx *tx);

@@ -155,6 +155,13 @@ void key_rules_run_is_left(struct key_rules *k, int number)
             k->going[i].is_left = true;
 }
 
+void key_rules_run_has_until(struct key_rules *k, int number, int64_t boot_us)
+{
+    for (int i = 0; i < k->ngoing; i++)
+        if (k->going[i].number == number)
+            k->going[i].deadline_boot_us = boot_us;
+}
+
 /* ---- waiting ---- */
 
 static bool is_found_busy(const struct tx *tx, int64_t id)

@@ -32,6 +32,7 @@ struct key_rules {
 void key_rules_run_begins(struct world *w, struct key_rules *k, const struct run *run, int number);
 void key_rules_run_ends(const struct world *w, struct key_rules *k, int number);
 void key_rules_run_is_left(struct key_rules *k, int number);
+void key_rules_run_has_until(struct key_rules *k, int number, int64_t boot_us);
 /* Before a transaction takes effect. */
 void key_rules_commit(struct world *w, struct key_rules *k, const struct tx *tx);
 /* Before some keys have other numbers of places. */

@@ -285,29 +285,6 @@ static void misbehave(struct worker_sim *w, enum act act)
         send_message(w, MESSAGE_LOG, text, sizeof text - 1);
 }
 
-/* Ends the claimed checks. False: the worker ends or hangs, too. */
-static bool end_claim(struct worker_sim *w)
-{
-    int n = w->nclaimed;
-    for (int i = 0; i < n; i++) {
-        struct claimed *c = &w->claimed[i];
-        if (c->act == ACT_CRASH || c->act == ACT_EXIT) {
-            die(w, c->act == ACT_CRASH ? SIGSEGV : 0);
-            return false;
-        }
-        if (c->act == ACT_HANG) {
-            w->hangs = true;
-            w->blocks_signals = world_chance(w->host->w, 300);
-            return false;
-        }
-        misbehave(w, c->act);
-        answer(w, c);
-    }
-    w->nclaimed = 0;
-    w->deadline_boot_us = 0;
-    return true;
-}
-
 /* ---- deadlines ---- */
 
 /* The kernel's timer ends a worker, also one that is stopped; while its host is suspended, there is
@@ -343,7 +320,45 @@ static void set_deadline(struct worker_sim *w, int from, int n)
     world_after(w->host->w, us + us / 5000, deadline_comes, w->host, (uint64_t)w->pid);
 }
 
+/* All before number `from` of those claimed were handed over, and the others go on. */
+static void move_deadline(struct worker_sim *w, int from)
+{
+    int index = w->claimed[from].index, left = w->nclaimed - from;
+    if (!w->deadline_boot_us || !from)
+        return;
+    if (!slab_has_key(w->slab, index, left))
+        w->deadline_boot_us = 0;
+    else if (slab_may_start(w->slab, host_boot_us(w->host)) && !slab_is_stopped(w->slab))
+        set_deadline(w, index, left);
+    for (int i = from; i < w->nclaimed; i++)
+        checker_run_has_until(w->host->w, w->claimed[i].run, w->deadline_boot_us);
+}
+
 /* ---- claims ---- */
+
+/* Ends the claimed checks. False: the worker ends or hangs, too. */
+static bool end_claim(struct worker_sim *w)
+{
+    int n = w->nclaimed;
+    for (int i = 0; i < n; i++) {
+        struct claimed *c = &w->claimed[i];
+        if (c->act == ACT_CRASH || c->act == ACT_EXIT) {
+            die(w, c->act == ACT_CRASH ? SIGSEGV : 0);
+            return false;
+        }
+        if (c->act == ACT_HANG) {
+            move_deadline(w, i);
+            w->hangs = true;
+            w->blocks_signals = world_chance(w->host->w, 300);
+            return false;
+        }
+        misbehave(w, c->act);
+        answer(w, c);
+    }
+    w->nclaimed = 0;
+    w->deadline_boot_us = 0;
+    return true;
+}
 
 static int most_of(const struct worker_sim *w, int job, bool single)
 {
