@@ -40,7 +40,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!body)
         return 0;
     struct arena *a = arena_new(1024);
-    MUST(asked_change_read(&asked, (enum change_kind)(data[0] % CHANGE_KINDS), body, a) == 0);
+    MUST(asked_change_read(&asked, (enum change_kind)(data[0] % CHANGE_KINDS), body, FUZZ_NOW, a) == 0);
     if (asked.problem)
         look_at_problem(asked.problem);
     else

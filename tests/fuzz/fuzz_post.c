@@ -36,7 +36,7 @@ static void read_body(const json_t *body, const char *header)
 {
     struct arena *a = arena_new(1024);
     struct asked_check asked;
-    MUST(asked_check_read(&asked, body, header, "", a) == 0);
+    MUST(asked_check_read(&asked, body, header, "", FUZZ_NOW, a) == 0);
     if (asked.problem)
         look_at_problem(asked.problem);
     else
