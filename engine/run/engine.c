@@ -215,7 +215,7 @@ static bool jobs_run(const struct engine *e)
 /* What the plan still wanted to know is left to the next engine. */
 static void drop_questions(struct engine *e)
 {
-    bool hears = !shutdown_hurries(&e->shutdown) && e->fine_errands.current.kind == ERRAND_PAUSES;
+    bool hears = shutdown_leaves(&e->shutdown) && e->fine_errands.current.kind == ERRAND_PAUSES;
     if (!errand_is_last(e->errands.current.kind))
         errands_drop(&e->errands);
     if (!hears && !errand_is_last(e->fine_errands.current.kind))

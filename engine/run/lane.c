@@ -116,8 +116,7 @@ static bool can_open(const struct lane *l, const struct leased_bucket *to_read, 
 /* An engine that leaves may still begin checks, and so hears of pauses. */
 static bool has_errand(const struct lane_env *env)
 {
-    bool is_leaving = env->shutdown->stopping && !shutdown_hurries(env->shutdown);
-    if (is_leaving && env->errands->current.kind == ERRAND_PAUSES)
+    if (shutdown_leaves(env->shutdown) && env->errands->current.kind == ERRAND_PAUSES)
         return errands_wait(env->errands, false);
     return errands_wait(env->errands, env->shutdown->stopping);
 }

@@ -57,18 +57,12 @@ static bool outlasts(const struct lane *l, const struct leased_bucket *bucket)
     return false;
 }
 
-static bool is_leaving(const struct lane *l)
-{
-    const struct shutdown *s = l->env->shutdown;
-    return s->stopping && !shutdown_hurries(s);
-}
-
 /* Checks of it may be begun. */
 static bool goes_on(const struct lane *l, const struct leased_bucket *bucket)
 {
     if (!l->env->shutdown->stopping)
         return true;
-    return is_leaving(l) && !pool_broken(l->env->pool) && outlasts(l, bucket);
+    return shutdown_leaves(l->env->shutdown) && !pool_broken(l->env->pool) && outlasts(l, bucket);
 }
 
 /* Those in which checks are put off come last. */
@@ -120,7 +114,7 @@ bool lane_gives_back(const struct lane *l, const struct leased_bucket *bucket)
 {
     if (bucket->npages)
         return false;
-    if (is_leaving(l))
+    if (shutdown_leaves(l->env->shutdown))
         return true;
     return leased_bucket_is_parked(bucket) || leased_bucket_is_in_part(bucket) || is_ahead(l, bucket);
 }

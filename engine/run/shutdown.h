@@ -25,6 +25,12 @@ static inline bool shutdown_hurries(const struct shutdown *s)
     return s->stopping && s->until_us < SHUTDOWN_IN_ITS_TIME;
 }
 
+/* It takes nothing new, and has the time to finish what it has begun. */
+static inline bool shutdown_leaves(const struct shutdown *s)
+{
+    return s->stopping && !shutdown_hurries(s);
+}
+
 void shutdown_begin(struct shutdown *s, int64_t until_us); /* of several times the earliest counts */
 void shutdown_end(struct shutdown *s, int rc, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
