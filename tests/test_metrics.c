@@ -175,6 +175,36 @@ static void the_job_after_the_two_hundredth_is_other(void)
     CU_ASSERT(has(plain, "prescient_checks_overdue{job=\"other\"} 9"));
 }
 
+/* Each series stands there once, or a monitoring system refuses all of them. */
+static void what_is_called_other_is_one_with_what_has_no_name(void)
+{
+    begin();
+    has_runs("other", "done", "3", "1000", "3");
+    has_runs("", "done", "2", "1000", "2");
+    has_row("delivery_backlog", "other", NULL, "4");
+    has_row("delivery_backlog", NULL, NULL, "1");
+    const char *plain = text();
+    CU_ASSERT(has(plain, "prescient_runs_total{job=\"other\",outcome=\"done\"} 5"));
+    CU_ASSERT(has(plain, "prescient_run_duration_seconds_count{job=\"other\"} 5"));
+    CU_ASSERT(has(plain, "prescient_delivery_backlog{listener=\"other\"} 5"));
+    CU_ASSERT_EQUAL(count(plain, "{job=\"other\",outcome"), 1);
+    CU_ASSERT_EQUAL(count(plain, "_count{"), 2);
+}
+
+static void each_job_has_its_own_histogram_whatever_their_order(void)
+{
+    static const char *const jobs[] = { "m", "z", "a", "m2", "a", "z" };
+    begin();
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++)
+        has_runs(jobs[i], i < 4 ? "done" : "failed", "1", "1000", "1");
+    const char *plain = text();
+    CU_ASSERT(has(plain, "prescient_run_duration_seconds_bucket{job=\"a\",le=\"+Inf\"} 2"));
+    CU_ASSERT(has(plain, "prescient_run_duration_seconds_bucket{job=\"m\",le=\"0.001024\"} 1"));
+    CU_ASSERT(has(plain, "prescient_run_duration_seconds_bucket{job=\"m2\",le=\"4294.967296\"} 1"));
+    CU_ASSERT(has(plain, "prescient_run_duration_seconds_bucket{job=\"z\",le=\"1.048576\"} 2"));
+    CU_ASSERT_EQUAL(count(plain, "prescient_run_duration_seconds_bucket{"), 4 * (HISTOGRAM_BOUNDS + 1));
+}
+
 /* A job that is overdue now takes no name from one that was counted, whose counter would fall. */
 static void jobs_that_are_counted_keep_their_names_whatever_is_overdue(void)
 {
@@ -214,6 +244,8 @@ static void large_numbers_are_written_whole(void)
     has_row("last_pass_timestamp_seconds", NULL, NULL, "1772370900.25");
     CU_ASSERT(has(text(), "prescient_checks_waiting 123456789012345"));
     CU_ASSERT(has(text(), "prescient_last_pass_timestamp_seconds 1772370900.25"));
+    has_runs("look", "done", "1", "1", "9007199254740993");
+    CU_ASSERT(has(text(), "prescient_run_duration_seconds_count{job=\"look\"} 9007199254740993"));
 }
 
 static void who_does_not_ask_for_openmetrics_gets_text(void)
@@ -247,6 +279,8 @@ static const struct test tests[] = {
     TEST(what_is_no_utf_8_in_a_label_is_replaced),
     TEST(a_histogram_is_cumulative_and_sums_outcomes),
     TEST(the_job_after_the_two_hundredth_is_other),
+    TEST(what_is_called_other_is_one_with_what_has_no_name),
+    TEST(each_job_has_its_own_histogram_whatever_their_order),
     TEST(jobs_that_are_counted_keep_their_names_whatever_is_overdue),
     TEST(a_store_that_is_away_has_no_gauges),
     TEST(what_is_not_known_has_no_line_and_what_never_happened_is_nothing),

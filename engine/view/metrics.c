@@ -11,7 +11,7 @@
 
 #define PREFIX "prescient_"
 
-/* What there is no room for, or no name. */
+/* What there is no room for, or no name. This pointer is the only one to such a name. */
 static const char other[] = "other";
 
 /* Those that have a report's rows are written in this order; the rest is written by others. */
@@ -150,23 +150,32 @@ static void add_value(struct metrics_text *t, double value)
     add(t, text, (size_t)len);
 }
 
-/* `bound`: of a bucket of a histogram; NULL: it is none. */
-static void add_line(struct metrics_text *t, const struct metric *m, const char *suffix, const char *first,
-                     const char *second, const char *bound)
+/* Counts of histograms are most of the text, and whole numbers are written faster than others. */
+static void add_count(struct metrics_text *t, int64_t n)
 {
-    const char *before = "{";
+    char text[40];
+    int len = snprintf(text, sizeof text, " %" PRId64 "\n", n);
+    add(t, text, (size_t)len);
+}
+
+/* Name and labels of a sample, without the brace behind them. False: it has no labels. */
+static bool add_labels(struct metrics_text *t, const struct metric *m, const char *suffix, const char *first,
+                       const char *second)
+{
     add_text(t, PREFIX);
     add_text(t, m->name);
     add_text(t, suffix);
-    const struct { const char *name, *value; } labels[] = {
-        { m->labels[0], first }, { m->labels[1], second }, { "le", bound },
-    };
-    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++)
-        if (labels[i].value) {
-            add_label(t, before, labels[i].name, labels[i].value);
-            before = ",";
-        }
-    if (*before == ',')
+    if (first)
+        add_label(t, "{", m->labels[0], first);
+    if (second)
+        add_label(t, first ? "," : "{", m->labels[1], second);
+    return first || second;
+}
+
+static void add_series(struct metrics_text *t, const struct metric *m, const char *suffix, const char *first,
+                       const char *second)
+{
+    if (add_labels(t, m, suffix, first, second))
         add_text(t, "}");
 }
 
@@ -175,27 +184,48 @@ void metrics_sample(struct metrics_text *t, const struct metric *m, const char *
 {
     static const char *const of_sample[] = { [METRIC_COUNTER] = "_total", [METRIC_GAUGE] = "",
                                              [METRIC_INFO] = "_info" };
-    add_line(t, m, of_sample[m->type], first, second, NULL);
+    add_series(t, m, of_sample[m->type], first, second);
     add_value(t, value);
 }
 
+/* The bytes at `at` once more, at the end. */
+static void add_again(struct metrics_text *t, size_t at, size_t len)
+{
+    t->has_failed = t->has_failed || !bytes_reserve(t->out, len);
+    if (!t->has_failed)
+        add(t, t->out->data + at, len);
+}
+
+static const char *text_of_bound(struct metrics_text *t, int i)
+{
+    char *text = t->bounds[i];
+    int64_t us = histogram_bound_us(i);
+    if (!*text)
+        snprintf(text, sizeof t->bounds[i], "%" PRId64 ".%06" PRId64, us / 1000000, us % 1000000);
+    return text;
+}
+
+/* Its buckets are nearly all of the text, and begin alike. */
 void metrics_histogram(struct metrics_text *t, const struct metric *m, const char *first,
                        const int64_t counts[HISTOGRAM_BOUNDS + 1], double sum_s)
 {
-    char bound[32];
+    size_t at = t->out->len;
     int64_t n = 0;
+    add_labels(t, m, "_bucket", first, NULL);
+    add_text(t, ",le=\"");
+    size_t len = t->out->len - at;
     for (int i = 0; i <= HISTOGRAM_BOUNDS; i++) {
-        snprintf(bound, sizeof bound, "+Inf");
-        if (i < HISTOGRAM_BOUNDS)
-            snprintf(bound, sizeof bound, "%.6f", (double)histogram_bound_us(i) / 1e6);
+        if (i)
+            add_again(t, at, len);
+        add_text(t, i < HISTOGRAM_BOUNDS ? text_of_bound(t, i) : "+Inf");
+        add_text(t, "\"}");
         n += counts[i];
-        add_line(t, m, "_bucket", first, NULL, bound);
-        add_value(t, (double)n);
+        add_count(t, n);
     }
-    add_line(t, m, "_sum", first, NULL, NULL);
+    add_series(t, m, "_sum", first, NULL);
     add_value(t, sum_s);
-    add_line(t, m, "_count", first, NULL, NULL);
-    add_value(t, (double)n);
+    add_series(t, m, "_count", first, NULL);
+    add_count(t, n);
 }
 
 void metrics_end(struct metrics_text *t)
@@ -214,18 +244,41 @@ static const char *cell_of(const struct store_rows *rows, int row, enum column c
     return rows->cells[row * rows->columns + (int)column];
 }
 
-/* Jobs that have series of their own, in the order in which they came up. */
+/* Jobs that have series of their own, by name. Text that belongs to the report's rows. */
 struct names { const char *all[METRICS_JOBS]; int n; };
 
+/* Where it is among them, or belongs. */
+static int place_of(const struct names *jobs, const char *job)
+{
+    int low = 0, high = jobs->n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if (strcmp(jobs->all[middle], job) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const char *name_or_other(const char *name)
+{
+    return name && *name && strcmp(name, other) != 0 ? name : other;
+}
+
+/* The same pointer for the same series. */
 static const char *name_of_job(struct names *jobs, const char *job)
 {
-    for (int i = 0; i < jobs->n; i++)
-        if (!strcmp(jobs->all[i], job))
-            return jobs->all[i];
-    if (!*job || jobs->n == METRICS_JOBS)
+    job = name_or_other(job);
+    int at = place_of(jobs, job);
+    if (at < jobs->n && !strcmp(jobs->all[at], job))
+        return jobs->all[at];
+    if (job == other || jobs->n == METRICS_JOBS)
         return other;
-    jobs->all[jobs->n] = job;
-    return jobs->all[jobs->n++];
+    memmove(jobs->all + at + 1, jobs->all + at, (size_t)(jobs->n - at) * sizeof *jobs->all);
+    jobs->all[at] = job;
+    jobs->n++;
+    return job;
 }
 
 static bool has_jobs(const struct metric *m)
@@ -239,23 +292,23 @@ static const char *first_label(const struct metric *m, struct names *jobs, const
     if (!m->labels[0])
         return NULL;
     if (has_jobs(m))
-        return name_of_job(jobs, name ? name : "");
-    return name && *name ? name : other;
+        return name_of_job(jobs, name);
+    return name_or_other(name);
 }
 
 struct sample { const char *first, *second; double n; };
 
-static bool are_alike(const struct sample *a, const struct sample *b)
+/* Of one metric: both have a second label, or none has. */
+static bool are_one(const struct sample *a, const struct sample *b)
 {
-    bool have_one = !a->second && !b->second, have_two = a->second && b->second;
-    return !strcmp(a->first, b->first) && (have_one || (have_two && !strcmp(a->second, b->second)));
+    return a->first == b->first && (!a->second || !strcmp(a->second, b->second));
 }
 
-/* Those of several jobs may be one now. */
+/* Those of several names may be one now. */
 static void add_sample(struct sample *all, int *n, struct sample s)
 {
-    for (int i = 0; s.first && !strcmp(s.first, other) && i < *n; i++)
-        if (are_alike(&all[i], &s)) {
+    for (int i = 0; s.first == other && i < *n; i++)
+        if (are_one(&all[i], &s)) {
             all[i].n += s.n;
             return;
         }
@@ -310,7 +363,7 @@ enum { HISTOGRAMS = METRICS_JOBS + 1 };
 static struct histogram *histogram_of(struct histogram *all, int *n, const char *job)
 {
     for (int i = 0; i < *n; i++)
-        if (!strcmp(all[i].job, job))
+        if (all[i].job == job)
             return &all[i];
     all[*n] = (struct histogram){ .job = job };
     return &all[(*n)++];

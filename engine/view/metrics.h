@@ -34,6 +34,7 @@ struct metrics_text {
     struct bytes *out;
     enum metrics_format format;
     bool has_failed;                /* there was no memory for all of it */
+    char bounds[HISTOGRAM_BOUNDS][24];      /* of histograms, once one was written; all zero before */
 };
 
 /* What the store knows, with store_up and build_info. `rows` NULL: it cannot be asked. */
