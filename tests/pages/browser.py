@@ -51,7 +51,8 @@ WATCH = """
         most = Math.max(most, ++flying);
         try {
             const [status, body] = (answers[name] || []).shift() || [];
-            return status ? new Response(JSON.stringify(body), { status }) : await ask(url, options);
+            const text = body === null ? "<html>" : JSON.stringify(body);
+            return status ? new Response(text, { status }) : await ask(url, options);
         } finally { flying--; }
     };
     window.setTimeout = (f, ms, ...rest) => {
@@ -443,15 +444,17 @@ def rights(url):
 
 
 def first_question(url):
-    """A page whose question who asks is not answered, three times."""
+    """A page whose question who asks is not answered, three times: once by a proxy's page."""
     away = [503, {"detail": "the store is away"}]
     sessions = "asked.filter((a) => a[1] === 'session').length"
-    with Browser(url, answers={"session": [away, away, away]}) as b:
+    with Browser(url, answers={"session": [away, [200, None], away]}) as b:
         b.driver.get(url + "new")
         says("why nothing is offered is said", b.wait("!document.querySelector('#banner').hidden") and
              "the store is away" in b.text("#banner"), b.text("body"))
         says("nothing is shown that may not be offered", b.text("main") == "New check", b.text("main"))
         b.wait(f"{sessions} === 2 && flying === 0 && [...timers.values()].includes(5000)")
+        says("what is no answer is told of, too", "is no answer of this server. What you may do here is "
+             "not known; asked again in 5 s." in b.text("#banner"), b.text("body"))
         b.js(HIDE, True)
         says("it is asked again", b.wait("![...timers.values()].includes(5000)"), b.js("return asked"))
         says("but not by a tab that is hidden", b.js(f"return {sessions}") == 2, b.js("return asked"))

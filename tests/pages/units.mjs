@@ -52,7 +52,7 @@ const tests = {
     "what counts from now on, or names its zone, stays as it was typed"() {
         for (const text of ["-1h", "+1d", "3h ago", "now", "1772370900", "2026-11-29 09:00 Europe/Berlin",
             "tomorrow 09:00 Europe/Berlin", "today 09:00 +02:00", "2026-02-30", "2026-11-29 25:00",
-            "next week", "soon", ""]) {
+            "next week", "soon", "", "2026-11-29 09:00 +25:00", "2026-11-29 09:00 +01:99"]) {
             assert.equal(typed.toUtc(text, NEW_YORK, 0), text);
             assert.equal(typed.inWords(text, NEW_YORK), text);
         }
@@ -94,6 +94,7 @@ const tests = {
         assert.equal(typed.inZone("2026-11-01T06:30:00Z", NEW_YORK), "2026-11-01 01:30 -05:00");
         assert.equal(typed.inWords("2026-11-30T00:00:00Z", NEW_YORK), "2026-11-29 19:00 America/New_York");
         assert.equal(typed.inWords("2026-11-29", "UTC"), "2026-11-29 00:00 UTC");
+        assert.equal(typed.inWords("today", NEW_YORK), "today UTC");
         const begin = at("2026-10-31T10:00:00Z");
         for (const zone of ["UTC", KATHMANDU, LORD_HOWE, NEW_YORK, "Pacific/Apia"])
             for (let i = 0; i < 200; i++) {

@@ -5,6 +5,7 @@ import { heard, now } from "./moments.js";
 
 const BASE = new URL(".", document.baseURI);
 const PATIENCE = 30 * 1000;
+const RETRY_MOST_S = 3600;          // a timer of more than 24 days would be over at once
 let last = Promise.resolve();
 let csrf = null;
 let oldest = 0;                     // seconds that an answer may be old, as others have got it
@@ -51,7 +52,8 @@ async function problemOf(response) {
     } catch {
         // a proxy's page, say
     }
-    return new Problem(response.status, read, Number(response.headers.get("Retry-After")) || 0);
+    const retryS = Number(response.headers.get("Retry-After")) || 0;
+    return new Problem(response.status, read, Math.min(retryS, RETRY_MOST_S));
 }
 
 /** How old the answers to the next questions may be, in seconds: several readers of one page then
@@ -87,8 +89,11 @@ async function read(url, response) {
     if (response.status === 304)
         return JSON.parse(kept.get(url.href).text);
     const text = await response.text();
+    const answer = JSON.parse(text);
+    if (answer === null)
+        throw new SyntaxError("nothing");
     keep(url, response.headers.get("ETag"), text);
-    return JSON.parse(text);
+    return answer;
 }
 
 async function exchange(method, url, body) {
@@ -113,7 +118,12 @@ async function exchange(method, url, body) {
     heard(response.headers.get("Date"));
     if (!response.ok && response.status !== 304)
         throw await problemOf(response);
-    return read(url, response);
+    try {
+        return await read(url, response);
+    } catch {
+        // it broke off, or is a proxy's page
+        throw new Problem(0, { detail: "what came is no answer of this server" }, 0);
+    }
 }
 
 // What was stopped while it waited, for its turn or for a token, is not sent any more.

@@ -132,7 +132,7 @@ async function whoAsks() {
         try {
             return await session();
         } catch (problem) {
-            const seconds = Math.max(AFTER_TROUBLE_S, problem.retryS);
+            const seconds = Math.max(AFTER_TROUBLE_S, problem.retryS || 0);
             if (!isLeft)
                 sayInBanner(`${problem.message}. What you may do here is not known; asked again in `,
                     `${seconds} s.`);

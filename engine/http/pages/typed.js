@@ -6,7 +6,8 @@ import { fromWall, offsetAt, offsetText, utcText, wallText } from "./time.js";
 const MINUTE = 60 * 1000;
 const DAY = 24 * 60 * MINUTE;
 const CLOCK = "(\\d{1,2}:\\d\\d)(?::([0-5]\\d|60)(\\.\\d+)?)?";
-const DATED = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:(?:t| +)${CLOCK})? *(z|[+-]\\d\\d(?::?\\d\\d)?)?$`, "i");
+const OFFSET = "z|[+-](?:[01]\\d|2[0-3])(?::?[0-5]\\d)?";
+const DATED = new RegExp(`^(\\d{4}-\\d\\d-\\d\\d)(?:(?:t| +)${CLOCK})? *(${OFFSET})?$`, "i");
 const NAMED = new RegExp(`^(?:(yesterday|today|tomorrow)|(next|last) +([a-z]+))(?: +${CLOCK})?$`, "i");
 const DAYS = { yesterday: -1, today: 0, tomorrow: 1 };
 const WEEKDAYS = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -87,12 +88,12 @@ export function toUtc(text, zone, now) {
 export function inZone(text, zone) {
     const at = dated(text, "UTC");
     if (at === null)
-        return NAMED.test(text) && zone !== "UTC" ? `${text} UTC` : text;
+        return named(text, "UTC", 0) !== null && zone !== "UTC" ? `${text} UTC` : text;
     const wall = wallText(at, zone);
     return fromWall(wall, zone).length > 1 ? `${wall} ${offsetText(offsetAt(at, zone))}` : wall;
 }
 
 /** The same for people, with the zone. */
 export function inWords(text, zone) {
-    return dated(text, "UTC") === null ? text : `${inZone(text, zone)} ${zone}`;
+    return dated(text, "UTC") === null ? inZone(text, zone) : `${inZone(text, zone)} ${zone}`;
 }
