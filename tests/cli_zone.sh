@@ -5,6 +5,7 @@
 
 cat >prescient.cfg <<'CFG'
 log_level = "error";
+listeners = ( { name = "hook"; events = "told"; job = "fails"; } );
 jobs = { look = { plugin = "noop"; settings = { answer = "again"; }; };
          tell = { plugin = "noop"; settings = { answer = "done"; event = "told"; }; };
          fails = { plugin = "noop"; settings = { answer = "fail"; }; };
@@ -23,6 +24,11 @@ is_there() {
     there "$@"
     is "$STORE_NAME: $what: no time is in UTC" "$(grep -E "$in_utc" said)" ""
     ok "$STORE_NAME: $what: some are in the zone" grep -qE "$in_tokyo" said
+}
+
+a_delivery_fails() {
+    "$P" --quiet run >/dev/null 2>&1
+    "$P" deliveries --failed | grep -q hook
 }
 
 zones() {
@@ -49,6 +55,11 @@ zones() {
     is_there "enqueue" enqueue orders 9 look +3h
     is_there "enqueue of what has passed" enqueue orders 10 look -- -1h
     is_there "prune" prune --keep 90d --dry-run
+    ok "$STORE_NAME: a delivery fails" wait_until 10 a_delivery_fails
+    n=$("$P" --json deliveries --failed | python3 -c \
+        'import json, sys; print(json.load(sys.stdin)[0]["delivery"])')
+    is_there "deliveries --again" deliveries --again "$n"
+    is_there "deliveries --again of what is not over" deliveries --again "$n"
     is_there "token new" token new "told_$STORE_NAME" --role read --expires 1d
     there status
     is "$STORE_NAME: status: what somebody has written stays as it was" \

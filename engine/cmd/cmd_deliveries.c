@@ -8,6 +8,7 @@
 #include "action.h"
 #include "app.h"
 #include "filter.h"
+#include "telling.h"
 
 static int deliveries_main(struct app *app, const struct args *args);
 
@@ -55,7 +56,7 @@ static const char *take_end(struct app *app, struct store_rows *rows)
     if (last < 0 || rows_value(rows, last, "listener"))
         return NULL;
     rows->rows = last;
-    return rows_text(app->arena, CELL_MOMENT_US, rows_value(rows, last, "ended_at_us"));
+    return telling_cell(app, CELL_MOMENT_US, rows_value(rows, last, "ended_at_us"), false);
 }
 
 static void print_none(struct app *app, const char *listener, const char *failed)
@@ -167,7 +168,7 @@ static int again(struct app *app, const char *id, struct err *err)
     if (rc < 0)
         return rc;
     const char *outcome = rows_value(&rows, 0, "outcome");
-    const char *at = rows_text(app->arena, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"));
+    const char *at = telling_cell(app, CELL_MOMENT, rows_value(&rows, 0, "next_check_at"), false);
     if (!outcome || strcmp(outcome, "again") != 0)
         return refusal(outcome ? outcome : "", delivery, at, err);
     if (app->json)
