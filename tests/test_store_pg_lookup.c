@@ -138,10 +138,21 @@ static int silent_server(int last, int *port)
     return fd;
 }
 
-/* Refuses whoever comes to this server, in a process of its own. */
-static pid_t server_that_answers(int listening)
+/* What the server at 127.0.0.`last` sends to whoever comes. */
+struct answer { int last; const char *bytes; size_t size; };
+#define ANSWER(last, bytes) { last, bytes, sizeof(bytes) - 1 }
+
+static const struct answer answers[] = {
+    ANSWER(7, "E\0\0\0\x26SFATAL\0VFATAL\0C28P01\0Mnobody may\0\0"),
+    ANSWER(8, "R\0\0\0\x08\0\0\0\0S\0\0\0\x18server_version\0" "16.1\0S\0\0\0\x16in_hot_standby\0on\0"
+              "S\0\0\0\x26" "default_transaction_read_only\0off\0Z\0\0\0\x05I"),
+    ANSWER(9, "E\0\0\0\x27SFATAL\0VFATAL\0C57P03\0Mstarting up\0\0"),
+};
+enum { SERVERS = sizeof answers / sizeof *answers };
+
+/* Answers whoever comes to this server, in a process of its own. */
+static pid_t server_that_answers(int listening, const struct answer *is)
 {
-    static const char refusal[] = "E\0\0\0\x26SFATAL\0VFATAL\0C28P01\0Mnobody may\0";
     pid_t pid = fork();
     if (pid != 0)
         return pid;
@@ -149,18 +160,23 @@ static pid_t server_that_answers(int listening)
         char startup[1000];
         int fd = accept(listening, NULL, NULL);
         if (fd < 0 || read(fd, startup, sizeof startup) <= 0 ||
-            write(fd, refusal, sizeof refusal) != sizeof refusal)
+            write(fd, is->bytes, is->size) != (ssize_t)is->size)
             _exit(1);
         close(fd);
     }
 }
 
-/* What a store says that finds one server, at 127.0.0.7, where the name has these addresses; at
- * 127.0.0.2 somebody accepts and says nothing, and at all others nobody is. */
+/* What a store says where the name has these addresses: at 127.0.0.7 to 9 are servers that refuse
+ * the user, only read, and are not up; at 127.0.0.2 somebody accepts and says nothing, and at all
+ * others nobody is. */
 static void connecting_says(const char *name, const char *words)
 {
-    int port = 0, answering = silent_server(7, &port), silent = silent_server(2, &port);
-    pid_t server = server_that_answers(answering);
+    int port = 0, silent = silent_server(2, &port), answering[SERVERS];
+    pid_t servers[SERVERS];
+    for (int i = 0; i < SERVERS; i++) {
+        answering[i] = silent_server(answers[i].last, &port);
+        servers[i] = server_that_answers(answering[i], &answers[i]);
+    }
     char url[200];
     struct store *st = NULL;
     struct store_hello hello = STORE_HELLO_INIT;
@@ -174,9 +190,11 @@ static void connecting_says(const char *name, const char *words)
         printf("      %s: '%s', expected '%s'\n", name, hello.call.err.text, words);
     CU_ASSERT_PTR_NOT_NULL(strstr(hello.call.err.text, words));
     store_free(st);
-    kill(server, SIGKILL);
-    waitpid(server, NULL, 0);
-    close(answering);
+    for (int i = 0; i < SERVERS; i++) {
+        kill(servers[i], SIGKILL);
+        waitpid(servers[i], NULL, 0);
+        close(answering[i]);
+    }
     close(silent);
 }
 
@@ -189,6 +207,11 @@ static void the_addresses_of_a_name_are_tried_one_by_one(void)
     connecting_says("2.3", "Connection refused");
     connecting_says("3.2", "no answer from 3.2.addresses within");
     connecting_says("7.2", "nobody may");
+    connecting_says("8.7", "nobody may");
+    connecting_says("9.7", "nobody may");
+    connecting_says("9.8", "read-only");
+    connecting_says("8.9", "starting up");
+    connecting_says("8.3", "Connection refused");
 }
 
 static const struct test tests[] = {

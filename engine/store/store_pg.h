@@ -203,6 +203,8 @@ bool pg_lookup_wanted(const struct pg_host *host);
 bool pg_lookup_begin(struct pg_lookup *l, const char *name);    /* false: errno has the reason */
 /* 1: `text` has the addresses; 0: wait; -1: there are none, text + 1 has the reason */
 int pg_lookup_step(struct pg_lookup *l);
+/* All of it, for one that blocks. False: there is none, or not within that time. */
+bool pg_lookup_wait(struct pg_lookup *l, const char *name, int within_ms);
 void pg_lookup_end(struct pg_lookup *l);  /* ends the child and closes its pipe, if there are any */
 
 /* ---- failures ---- */

@@ -222,6 +222,13 @@ static bool is_refusal(const char *state)
     return strncmp(state, "28", 2) == 0 || strcmp(state, "42501") == 0 || strcmp(state, NO_DATABASE) == 0;
 }
 
+/* A server reports its parameters after it has accepted the login. If the connection fails after
+ * that, the server is a standby or read-only. */
+static bool is_standby(const PGconn *conn)
+{
+    return conn && PQparameterStatus(conn, "server_version");
+}
+
 /* If a URL was misread, part of the password has become a host or a port, and libpq's message would
  * reveal it. */
 static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *err)
@@ -238,9 +245,7 @@ static int connect_failed(struct pg_store *pg, const PGconn *conn, struct err *e
         if (strcmp(state, NO_DATABASE) == 0)
             err->code = ERR_SCHEMA;
     }
-    /* A server reports its parameters after it has accepted the login. If the connection fails
-     * after that, the server is a standby or read-only. */
-    pg->met_standby = pg->met_standby || (conn && PQparameterStatus(conn, "server_version"));
+    pg->met_standby = pg->met_standby || is_standby(conn);
     err->reason = pg->met_standby ? ERR_REASON_REFUSED : ERR_REASON_NONE;
     return err->code;
 }
@@ -314,11 +319,11 @@ static bool is_last_address(const struct pg_store *pg)
     return pg->address + 1 >= pg->naddresses;
 }
 
-/* The address in use, of the list that was found. */
-static void copy_address(const struct pg_store *pg, char out[PG_LOOKUP_TEXT])
+/* Of those that were found. */
+static void copy_address(const struct pg_lookup *found, int n, char out[PG_LOOKUP_TEXT])
 {
-    const char *at = pg->lookup.text;
-    for (int i = 0; i < pg->address; i++)
+    const char *at = found->text;
+    for (int i = 0; i < n; i++)
         at += strcspn(at, ",") + 1;
     snprintf(out, PG_LOOKUP_TEXT, "%.*s", (int)strcspn(at, ","), at);
 }
@@ -332,7 +337,7 @@ static bool begin_address(struct pg_store *pg, struct err *err)
     host.hostaddr = address;
     for (;; pg->address++) {
         pg_disconnect(pg);
-        copy_address(pg, address);
+        copy_address(&pg->lookup, pg->address, address);
         if (pg->address > 0)            /* the first one shares it with the lookup */
             give_time(pg);
         if (is_last_address(pg))
@@ -352,12 +357,25 @@ static bool begin_found(struct pg_store *pg, struct err *err)
     return begin_address(pg, err);
 }
 
-/* As libpq: of a server that has answered, another address is most likely the same server. */
-static bool has_answered(const PGconn *conn)
+/* Of a server that refuses us, another address is most likely the same server, as libpq has it. Not
+ * of one that only reads, for which libpq has no state, or is not up: a name may have both servers
+ * of a pair. */
+static bool is_refused_at_all(const PGconn *conn)
 {
+    static const char not_up[] = "57P03";
     char state[6], found[256];
     pg_handshake_failure(conn, state, found, sizeof found);
-    return *state || (conn && PQparameterStatus(conn, "server_version"));
+    return *state && strcmp(state, not_up) != 0;
+}
+
+/* Nothing at an address says nothing about the others; a server that is there, and that might let
+ * us in later, does. */
+static void pass_over(struct pg_store *pg)
+{
+    char state[6], found[256];
+    pg_handshake_failure(pg->conn, state, found, sizeof found);
+    pg->met_standby = pg->met_standby || is_standby(pg->conn);
+    pg->all_denied = pg->all_denied && !*state && !is_standby(pg->conn);
 }
 
 /* Starts to connect to the next host. False: all hosts have been tried for this call; `err` has the
@@ -418,7 +436,8 @@ static bool connect_elsewhere(struct pg_store *pg, bool is_silent, struct err *e
 {
     pg->met_silence = pg->met_silence || is_silent;
     pg->all_denied = pg->all_denied && !pg->met_silence;
-    if (!is_last_address(pg) && (is_silent || !has_answered(pg->conn))) {
+    if (!is_last_address(pg) && (is_silent || !is_refused_at_all(pg->conn))) {
+        pass_over(pg);
         pg->address++;
         if (begin_address(pg, err))
             return true;
@@ -571,22 +590,48 @@ static void ask_why_not(struct pg_store *pg, int64_t took_us, struct err *err)
         *err = hello.call.err;
 }
 
+static PGconn *open_blocking(struct pg_store *pg, const struct pg_host *host, struct err *err)
+{
+    PGconn *conn = connect_to(pg, host, true);
+    if (conn && PQstatus(conn) == CONNECTION_OK) {
+        pg_handshake_drop_notices(conn);
+        if (pin_blocking(pg, conn, err) >= 0)
+            return conn;
+    } else {
+        connect_failed(pg, conn, err);
+    }
+    PQfinish(conn);
+    return NULL;
+}
+
+/* All addresses of its name, until one lets us in: libpq takes none behind one that only reads.
+ * Where none is found, libpq says why. */
+static PGconn *open_each(struct pg_store *pg, const struct pg_host *host, struct err *err)
+{
+    char address[PG_LOOKUP_TEXT];
+    struct pg_host at = *host;
+    struct pg_lookup found = { 0 };
+    PGconn *conn = NULL;
+    if (!pg_lookup_wanted(host) || !pg_lookup_wait(&found, host->host, host_timeout_ms(pg)))
+        return open_blocking(pg, host, err);
+    int n = count_parts(found.text);
+    at.hostaddr = address;
+    for (int i = 0; !conn && i < n; i++) {
+        copy_address(&found, i, address);
+        conn = open_blocking(pg, &at, err);
+    }
+    return conn;
+}
+
 PGconn *pg_connect_blocking(struct pg_store *pg, struct err *err)
 {
     int64_t began_us = clock_mono_us(pg->head.clock);
-    for (int i = 0; i < pg->nhosts; i++) {
-        PGconn *conn = connect_to(pg, &pg->hosts[(pg->host + i) % pg->nhosts], true);
-        if (conn && PQstatus(conn) == CONNECTION_OK) {
-            pg_handshake_drop_notices(conn);
-            if (pin_blocking(pg, conn, err) >= 0)
-                return conn;
-        } else {
-            connect_failed(pg, conn, err);
-        }
-        PQfinish(conn);
-    }
-    ask_why_not(pg, clock_mono_us(pg->head.clock) - began_us, err);
-    return NULL;
+    PGconn *conn = NULL;
+    for (int i = 0; !conn && i < pg->nhosts; i++)
+        conn = open_each(pg, &pg->hosts[(pg->host + i) % pg->nhosts], err);
+    if (!conn)
+        ask_why_not(pg, clock_mono_us(pg->head.clock) - began_us, err);
+    return conn;
 }
 
 PGconn *pg_side(struct pg_store *pg, struct err *err)

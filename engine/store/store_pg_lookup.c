@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../base/clock.h"
 #include "store_pg.h"
 
 bool pg_lookup_wanted(const struct pg_host *host)
@@ -98,4 +100,17 @@ int pg_lookup_step(struct pg_lookup *l)
     if (l->used == 0)
         memcpy(l->text, "!the lookup has failed", sizeof "!the lookup has failed");
     return *l->text == '!' ? -1 : 1;
+}
+
+bool pg_lookup_wait(struct pg_lookup *l, const char *name, int within_ms)
+{
+    int64_t until_us = clock_mono_us(&clock_system) + within_ms * INT64_C(1000), left_us;
+    int rc = pg_lookup_begin(l, name) ? 0 : -1;
+    while (rc == 0 && (left_us = until_us - clock_mono_us(&clock_system)) > 0) {
+        struct pollfd p = { .fd = l->fd, .events = POLLIN };
+        poll(&p, 1, (int)(left_us / 1000) + 1);
+        rc = pg_lookup_step(l);
+    }
+    pg_lookup_end(l);
+    return rc > 0;
 }
