@@ -215,7 +215,8 @@ static bool jobs_run(const struct engine *e)
 /* What the plan still wanted to know is left to the next engine. */
 static void drop_questions(struct engine *e)
 {
-    bool hears = shutdown_leaves(&e->shutdown) && e->fine_errands.current.kind == ERRAND_PAUSES;
+    bool hears = shutdown_leaves(&e->shutdown) && lanes_go_on(&e->lanes) &&
+                 e->fine_errands.current.kind == ERRAND_PAUSES;
     if (!errand_is_last(e->errands.current.kind))
         errands_drop(&e->errands);
     if (!hears && !errand_is_last(e->fine_errands.current.kind))

@@ -96,7 +96,7 @@ SELECT o.slot_at, o.bucket, o.pass, o.engine, CASE WHEN o.pass = 0 THEN o.split 
   LEFT JOIN prescient_slot_pass AS k
     ON k.slot_at = o.slot_at AND k.bucket = o.bucket AND k.pass = o.pass
        AND (k.pass > 0
-            OR max(k.run, k.deferred, k.held_back, k.unknown_job, k.superseded, k.busy) > 0);
+            OR max(k.run, k.guarded, k.deferred, k.held_back, k.unknown_job, k.superseded, k.busy) > 0);
 
 -- The readers of events that have a name (`prescient events --deliver NAME`), and how far each has
 -- come. held_until_us: when its lease expires; NULL: nobody reads by that name now.
