@@ -21,19 +21,24 @@ judged() {
     fi
 }
 
-# ratio OF TO LEAST WORDS: of two measurements of prescient bench, by CPU
+# ratio OF TO LEAST WORDS: what a check of TO takes of all processors' time, as a share of what one
+# of OF takes, of two measurements of prescient bench. Each part of it (server, engine, workers) is
+# the least of its rounds: what else the machine does only adds to it.
 ratio() {
     local tmp code=0
     tmp=$(mktemp -d) || return
     chmod 711 "$tmp"
     "$(realpath "${BUILD:-build}/prescient")" --store "$(tests/pg_cluster.sh start "$tmp/pg" fsync=on)" \
-        --quiet --json bench --only "$1,$2" --checks 50000 --rounds 7 >"$tmp/found.json" &&
-        python3 - "$tmp/found.json" "$1" "$3" "$4" <<'PY' || code=$?
+        --quiet --json bench --only "$1,$2" --checks 50000 --rounds 9 >"$tmp/found.json" &&
+        python3 - "$tmp/found.json" "$1" "$2" "$3" "$4" <<'PY' || code=$?
 import json, sys
-file, of, least, words = sys.argv[1:]
-ratio = [r for r in json.load(open(file))["ratios"] if r["of"] == of][0]["ratio_by_cpu"]
-print("{median:.2f} ({least:.2f} to {most:.2f})".format(**ratio))
-sys.exit(0 if ratio["median"] >= float(least) else words)
+file, of, to, least, words = sys.argv[1:]
+found = {m["name"]: m for m in json.load(open(file))["measures"]}
+def least_us(name):
+    return sum(found[name][part]["least"] for part in ("server_cpu_us", "engine_cpu_us", "worker_cpu_us"))
+ratio = least_us(to) / least_us(of)
+print(f"{to} {least_us(to):.2f} us, {of} {least_us(of):.2f} us: {ratio:.2f}")
+sys.exit(0 if ratio >= float(least) else words)
 PY
     tests/pg_cluster.sh stop "$tmp/pg"
     rm -rf "$tmp"
