@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench/events.sh KIND [CHECKS [ROUNDS]]   what `notify`, or a listener, costs settles that emit:
-#                                     CHECKS checks (20000), each with an event, ROUNDS times (9)
+#                                     CHECKS checks (60000), each with an event, ROUNDS times (15)
 #                                     with it and without it.
 #
 # KIND is `notify`, with a session that listens and no consumer, whose reading would take processors
@@ -15,7 +15,7 @@ set -euo pipefail
 shopt -s inherit_errexit
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
-kind=${1:-} checks=${2:-20000} rounds=${3:-9}
+kind=${1:-} checks=${2:-60000} rounds=${3:-15}
 case $kind in
 notify) least=0.95 setting='notify = "prescient_event";' ;;
 listener) least=0.5 setting='listeners = ( { name = "hook"; events = "ran"; job = "look"; } );' ;;
