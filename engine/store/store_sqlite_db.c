@@ -228,8 +228,9 @@ static int ready_statement(struct sqlite_store *db, enum sqlite_statement which,
 {
     const struct sql_statement *statement = &sqlite_statements[which];
     int rc = check_beginning(db, err);
-    if (rc == 0)
-        rc = kept_statement(db, which, out, err);
+    if (rc < 0)
+        return rc;
+    rc = kept_statement(db, which, out, err);
     if (rc < 0)
         return rc;
     for (int i = 0; i < statement->nin; i++) {

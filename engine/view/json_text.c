@@ -14,7 +14,7 @@ static size_t as_json(char text[NUMBER_MAX])
 {
     char *e = strchr(text, 'e');
     if (!e && !strchr(text, '.'))
-        strcat(text, ".0");
+        memcpy(text + strlen(text), ".0", sizeof ".0");
     if (e) {
         char *to = e + 1 + (e[1] == '-'), *digits = e + 2;
         digits += strspn(digits, "0");

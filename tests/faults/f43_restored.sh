@@ -81,8 +81,8 @@ dump_and_restore() {
     pg_dump --format=custom --file="$dump" "$PRESCIENT_STORE" || { fail "$CASE_NAME: a dump"; return 1; }
     end_holder
     stop_engines
-    psql -qX "$OTHER_URL" -c 'CREATE ROLE prescient_enqueuer' -c 'CREATE ROLE prescient_engine' \
-        -c 'CREATE ROLE prescient_reader' >/dev/null
+    psql -qX "$OTHER_URL" -c 'CREATE ROLE prescient_enqueuer' -c 'CREATE ROLE prescient_operator' \
+        -c 'CREATE ROLE prescient_engine' -c 'CREATE ROLE prescient_reader' >/dev/null
     PRESCIENT_STORE=$OTHER_URL
     q "SET client_min_messages = warning; DROP SCHEMA IF EXISTS prescient CASCADE"
     pg_restore --dbname="$PRESCIENT_STORE" "$dump" || { fail "$CASE_NAME: a restore"; return 1; }

@@ -18,8 +18,8 @@ new_q() { psql -qXAt -v ON_ERROR_STOP=1 "$NEW_URL" -c "$1"; }
 
 # The new server has the tables, all of them empty, and follows.
 new_server_follows() {
-    psql -qX "$NEW_URL" -c 'CREATE ROLE prescient_enqueuer' -c 'CREATE ROLE prescient_engine' \
-        -c 'CREATE ROLE prescient_reader' >/dev/null
+    psql -qX "$NEW_URL" -c 'CREATE ROLE prescient_enqueuer' -c 'CREATE ROLE prescient_operator' \
+        -c 'CREATE ROLE prescient_engine' -c 'CREATE ROLE prescient_reader' >/dev/null
     pg_dump --schema-only --schema=prescient "$PRESCIENT_STORE" |
         psql -qX -v ON_ERROR_STOP=1 "$NEW_URL" >/dev/null || return 1
     q "CREATE PUBLICATION all_checks FOR ALL TABLES WITH (publish_via_partition_root = true)"
