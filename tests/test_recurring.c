@@ -86,6 +86,18 @@ static void where_slots_are_spread_occurrences_are_as_far_apart_as_ever(void)
     }
 }
 
+/* A run that comes late may end in the slot of the next occurrence, before its part of that. */
+static void an_occurrence_whose_slot_has_begun_waits_for_its_part_of_it(void)
+{
+    enum { LATE_S = FIXTURE_LENGTH_S + 10 };
+    static const char minutely[] = "schedule \"s\" every 60 bias 0";
+    int32_t phase_s = phase_begins_s(bucket_of("e", LATE_KEY), FIXTURE_LENGTH_S);
+    int64_t next = next_of_spread(minutely, LATE_KEY, FIXTURE_LENGTH_S, LATE_S);
+    CU_ASSERT_EQUAL(next, FIXTURE_SLOT + FIXTURE_LENGTH_S + phase_s);
+    next = next_of_spread(minutely, LATE_KEY, FIXTURE_LENGTH_S, FIXTURE_LENGTH_S + phase_s - 60);
+    CU_ASSERT_EQUAL(next, FIXTURE_SLOT + 2 * FIXTURE_LENGTH_S);
+}
+
 /* By the next slot a run that `missed skip` allows would be too late otherwise. */
 static void an_occurrence_is_missed_a_slot_after_its_part_began(void)
 {
@@ -665,6 +677,7 @@ static const struct test tests[] = {
     TEST(a_zone_whose_file_has_changed_is_read_again_within_a_minute),
     TEST(done_begins_the_next_occurrence),
     TEST(where_slots_are_spread_occurrences_are_as_far_apart_as_ever),
+    TEST(an_occurrence_whose_slot_has_begun_waits_for_its_part_of_it),
     TEST(an_occurrence_is_missed_a_slot_after_its_part_began),
     TEST(a_guard_and_failures_end_the_occurrence_and_not_the_check),
     TEST(a_delivery_runs_and_is_over_when_it_is_done),

@@ -184,11 +184,16 @@ void recurring_resume(const struct lane_env *env, const struct page *page, struc
 
 /* ---- its occurrence is over ---- */
 
-static int64_t next_of(const struct lane_env *env, const struct rule *rule, const struct page *page,
-                       const struct settlement *s)
+/* How long after its slot `every` counts from. */
+static int32_t counted_phase_s(const struct lane_env *env, const struct rule *rule, const struct check *c)
+{
+    return rule->terms.recurrence.is_cron ? 0 : phase_of_check_s(env->clocks, c);
+}
+
+static int64_t next_of(const struct rule *rule, const struct page *page, const struct settlement *s,
+                       int32_t phase_s)
 {
     struct occurrence o = occurrence_of(rule, s->check);
-    int32_t phase_s = rule->terms.recurrence.is_cron ? 0 : phase_of_check_s(env->clocks, s->check);
     int64_t began_at = now_of(page, s->check);
     /* a digest takes no time, so nothing is added up from one to the next */
     if (*rule->terms.digest)
@@ -200,20 +205,30 @@ static int64_t next_of(const struct lane_env *env, const struct rule *rule, cons
     return occurrence_after(&o, began_at - phase_s, ended_at - phase_s);
 }
 
+/* What comes up later in a slot that has begun is filed then, as if it were that late now. */
+static int64_t filed_from(int64_t nominal, int64_t now, int32_t phase_s)
+{
+    int64_t before = nominal + phase_s - 1;
+    return nominal <= now && before > now ? before : now;
+}
+
 bool recurring_renew(const struct lane_env *env, const struct page *page, struct settlement *s,
                      int64_t now_us)
 {
     struct rule rule;
     struct err err;
-    int64_t nominal = 0;
-    if (read_rule(env, s->check, now_us, &rule, &err) == 0)
-        nominal = next_of(env, &rule, page, s);
+    int64_t nominal = 0, now = now_of(page, s->check);
+    int32_t phase_s = 0;
+    if (read_rule(env, s->check, now_us, &rule, &err) == 0) {
+        phase_s = counted_phase_s(env, &rule, s->check);
+        nominal = next_of(&rule, page, s, phase_s);
+    }
     if (!nominal) {
         s->ends = false;
-        s->next_at = slot_next(now_of(page, s->check), env->clocks->slot_length_s);
+        s->next_at = slot_next(now, env->clocks->slot_length_s);
         return false;
     }
-    renew_at(s, nominal, now_of(page, s->check), rule.grid.slot_length_s);
+    renew_at(s, nominal, filed_from(nominal, now, phase_s), rule.grid.slot_length_s);
     s->ends = s->outcome != OUTCOME_DONE;
     return true;
 }
