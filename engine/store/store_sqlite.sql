@@ -1580,7 +1580,10 @@ CASE WHEN next_check_at >= 221845392000 THEN 'paused'
            AND (:state IS NULL OR {state_of_check} = :state)
 
 -- part: cursor_of_check
-json_array(next_check_at, bucket, priority, id)
+-- In a table that somebody has loosened a priority may be bytes, which JSON cannot hold and which
+-- come last in their slot: behind it the list goes on with the next slot.
+json_array(next_check_at, bucket + (typeof(priority) = 'blob'),
+                      iif(typeof(priority) = 'blob', 0, priority), id)
 
 -- name: list
 -- :most_looked_at: how many checks to read in the order of slots, NULL: all. Checks of one key are
