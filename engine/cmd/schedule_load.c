@@ -9,6 +9,7 @@
 
 #include "../base/cleanup.h"
 #include "../base/clock.h"
+#include "../base/json_dump.h"
 #include "../view/rows.h"
 #include "../view/schedule_rule.h"
 #include "app.h"
@@ -320,7 +321,7 @@ static int call_once(void *ctx, struct err *err)
 /* Written twice it is the same, so a lost connection is no reason to give up. */
 static int write_json(struct load *l, const char *report, json_t *json, struct err *err)
 {
-    CLEANUP(free_text) char *text = json_dumps(json, JSON_COMPACT);
+    CLEANUP(free_text) char *text = json_dump_text(json, JSON_COMPACT);
     if (!text)
         return err_set(err, ERR_NOMEM, "out of memory");
     int64_t began_us = clock_mono_us(&clock_system);

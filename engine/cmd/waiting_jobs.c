@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include "../base/cleanup.h"
+#include "../base/json_dump.h"
 #include "../base/utf8.h"
 #include "../rules/slot.h"
 #include "report.h"
@@ -19,7 +20,7 @@ static const char *known_jobs(struct app *app)
     json_t *names = report_made(app, json_array());
     for (int i = 0; i < app->settings.njobs; i++)
         report_added(app, json_array_append_new(names, json_string(app->settings.jobs[i].name)));
-    CLEANUP(cleanup_free) char *text = json_dumps(names, JSON_COMPACT);
+    CLEANUP(cleanup_free) char *text = json_dump_text(names, JSON_COMPACT);
     json_decref(names);
     return text ? arena_strdup(app->arena, text) : NULL;
 }

@@ -5,6 +5,7 @@
 
 #include "../base/err.h"
 #include "../base/fingerprint.h"
+#include "../base/json_dump.h"
 #include "../base/utf8.h"
 #include "../rules/field.h"
 #include "../store/enqueue_check.h"
@@ -251,7 +252,7 @@ static void digest(struct reading *r, const json_t *object)
     json_t *rest = json_copy((json_t *)object);
     if (rest)
         json_object_del(rest, "uniqid");
-    char *text = rest ? json_dumps(rest, JSON_COMPACT | JSON_SORT_KEYS | DIGITS) : NULL;
+    char *text = rest ? json_dump_text(rest, JSON_COMPACT | JSON_SORT_KEYS | DIGITS) : NULL;
     if (text)
         fingerprint_checksum(text, r->out->item.content);
     r->faults.is_short = r->faults.is_short || !text;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../base/json_dump.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../rules/field.h"
@@ -120,7 +121,7 @@ static const char *found_checks(const struct changing *c)
         rc = json_array_append_new(all, json_pack("[s, s, s, o]", rows_value(rows, i, "entity_name"),
                                                   rows_value(rows, i, "entity_key"),
                                                   rows_value(rows, i, "job_exec"), seen_of(c, i)));
-    char *text = rc < 0 ? NULL : json_dumps(all, JSON_COMPACT);
+    char *text = rc < 0 ? NULL : json_dump_text(all, JSON_COMPACT);
     const char *kept = arena_strdup(c->desk->arena, text);
     free(text);
     json_decref(all);
@@ -131,7 +132,7 @@ static const char *named_check(const struct changing *c)
 {
     const struct asked_change *a = &c->asked;
     json_t *all = json_pack("[[s, s, s?]]", a->entity, a->key, a->job);
-    char *text = all ? json_dumps(all, JSON_COMPACT) : NULL;
+    char *text = all ? json_dump_text(all, JSON_COMPACT) : NULL;
     const char *kept = arena_strdup(c->desk->arena, text);
     free(text);
     json_decref(all);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/json_dump.h"
 #include "../rules/bucket.h"
 #include "../rules/listener.h"
 #include "../rules/terms.h"
@@ -91,7 +92,7 @@ static char *json_of(const struct check *c, const struct terms_event *e, const s
                              id, "event", if_any(e->type), "entity_name", if_any(e->entity_name),
                              "entity_key", if_any(e->entity_key), "outcome", outcome_name(s->outcome), "note",
                              note, "failure_count", (json_int_t)s->failure_count);
-    char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+    char *text = data ? json_dump_text(data, JSON_COMPACT) : NULL;
     json_decref(data);
     return text;
 }

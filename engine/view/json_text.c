@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/json_dump.h"
+
 enum { DIGITS_SURE = 15, DIGITS_ALL = 17, NUMBER_MAX = 40 };
 
 /* "e+09" of C is "e9", as the library has it; a whole number gets a fraction, which it had. */
@@ -72,7 +74,7 @@ static void shorten(char *text)
 
 char *json_text(const json_t *value, size_t flags)
 {
-    char *text = json_dumps(value, flags);
+    char *text = json_dump_text(value, flags);
     if (text)
         shorten(text);
     return text;

@@ -4,8 +4,8 @@
 
 #include <jansson.h>
 
-/* As json_dumps, which writes 0.1 as 0.10000000000000001: what is read back is the same number. The
- * caller frees it; NULL: there is no memory, or no value. */
+/* As json_dump_text, which writes 0.1 as 0.10000000000000001: what is read back is the same number.
+ * The caller frees it; NULL: there is no memory, or no value. */
 char *json_text(const json_t *value, size_t flags);
 
 #endif
