@@ -18,6 +18,7 @@ void db_make(struct world *w)
     db->clock_offset_us = world_between(w, -3, 3) * SECOND_US;
     db->next_xid = 700;
     db->over_xid = db->next_xid - 1;
+    db->incarnation = 1;
     db->next_id = db->next_token = 1;
     for (int key = 0; key < KEYS_MAX; key++) {
         char text[16];

@@ -179,7 +179,7 @@ struct db {
     int64_t clock_most_us;          /* the latest time that its clock has shown */
     int64_t next_xid, next_id, next_token;
     int64_t over_xid;               /* the greatest of the transactions that are over */
-    int64_t incarnation;            /* how often the server was started */
+    int64_t incarnation;            /* how often the server was started; 0 would be a store without ids */
     struct row rows[KEYS_MAX];
     struct rule rules[RULES];
     struct schedule schedules[SCHEDULES_MAX];
