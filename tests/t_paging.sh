@@ -45,6 +45,8 @@ $numbers INSERT INTO {future_job_run} ($number run_at${us:+_us}, recorded_at${us
 SELECT $id $ended $us, $ended $us, 'past', 'k' || n, 'moves', 'again', 1, 0, 900, $ended, $ended FROM $in
 SQL
 )" || fail "$STORE_NAME: there are runs"
+    # No index by time knows rows that came all at once before autovacuum, which is not here.
+    [ "$STORE_NAME" = sqlite ] || q VACUUM
 }
 
 # An engine runs a slot a second, each of them once, until the file is gone.
