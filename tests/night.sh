@@ -32,35 +32,42 @@ export NIGHT=1 FULL=1 QUIET=1 PATIENCE=${PATIENCE:-6}
 unset ONLY PG T KIND STORES QUICK CASES MAKEFLAGS MFLAGS MAKELEVEL
 
 # night NAME READS COMMAND...: READS are the files and folders that can change its result, besides
-# the Makefile; "." is all.
+# the Makefile; "." is all. Patterns of git: one that excludes is stronger than those before it.
 names=() reads=() commands=()
 night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 
 program="engine include jobs migrations packages.txt"
 campaign="$program bench tests/faults tests/jobs tests/*.py tests/*lib.sh tests/pg_cluster.sh"
+# Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
+by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
+none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model"
+# Of the suites a planted bug is tried by the one that it names.
+planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
+unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
+    echo ":(exclude)$file"; done | tr '\n' ' ')
 night build         .            ./quickstart.sh prepare
 night tests         .            $longest make -s check
 night sanitizers    .            $long make -s $sanitized check
 night coverage      .            $long make -s coverage
-night valgrind      "$program tests" env TEST_LIMIT_S=1800 $make valgrind
+night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make valgrind
 night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
-night fuzz          "$program tests" $make $sanitized fuzz-corpus
+night fuzz          "$program tests $none_of_these" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
     tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
 night model         tests/model  make -s model
 night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
-night planted       "$program bench tests" make -s planted SEED=$seed
+night planted       "$program bench tests $none_of_these $unnamed" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
 night measures      "$program bench tests/jobs tests/*.py tests/pg_cluster.sh examples" $make measures
-night postgresql13  .            $long make -s check PG=13 NIGHT=
-night postgresql17  .            $long make -s check PG=17 NIGHT=
-night bookworm      .            tests/fresh.sh bookworm
-night trixie        .            tests/fresh.sh trixie
-night packages12    .            tests/packages.sh bookworm
-night packages13    .            tests/packages.sh trixie
-night container12   .            tests/container.sh bookworm
-night container13   .            tests/container.sh trixie
+night postgresql13  ". $by_day" $long make -s check PG=13 NIGHT=
+night postgresql17  ". $by_day" $long make -s check PG=17 NIGHT=
+night bookworm      ". $by_day" tests/fresh.sh bookworm
+night trixie        ". $by_day" tests/fresh.sh trixie
+night packages12    ". $none_of_these" tests/packages.sh bookworm
+night packages13    ". $none_of_these" tests/packages.sh trixie
+night container12   ". $none_of_these" tests/container.sh bookworm
+night container13   ". $none_of_these" tests/container.sh trixie
 
 # is_wanted NAME
 is_wanted() {
