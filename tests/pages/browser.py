@@ -315,11 +315,11 @@ def typed_times(url):
         b.open("checks?entity=orders")
         zone = b.js("return Intl.DateTimeFormat().resolvedOptions().timeZone")      # or its older name
         shown = b.text("tbody td time")
+        at = b.js("return document.querySelector('tbody td time').dateTime.slice(0, 16)")
         says("a filter says whose clocks it means", b.text("label[for=filter-from]") == f"Due from ({zone})",
              b.text("form"))
         b.driver.find_element(By.ID, "filter-from").send_keys(shown)
         b.driver.find_element(By.ID, "filter-before").send_keys(f"{shown}:59", Keys.ENTER)
-        at = b.js("return document.querySelector('tbody td time').dateTime.slice(0, 16)")
         asked = "?" + urlencode({"entity": "orders", "from": f"{at}:00Z", "before": f"{at}:59Z"})
         says("an address has them in UTC", b.wait("location.search === arguments[0]", asked),
              b.driver.current_url)
