@@ -40,7 +40,7 @@ program="engine include jobs migrations packages.txt"
 campaign="$program bench tests/faults tests/jobs tests/*.py tests/*lib.sh tests/pg_cluster.sh"
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
-none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model"
+none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
 # Of the suites a planted bug is tried by the one that it names.
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
