@@ -41,6 +41,7 @@ campaign="$program bench tests/faults tests/jobs tests/*.py tests/*lib.sh tests/
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
 none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
+packaged=". $none_of_these :(exclude)tests/test_*.c"
 # Of the suites a planted bug is tried by the one that it names.
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
@@ -64,10 +65,10 @@ night postgresql13  ". $by_day" $long make -s check PG=13 NIGHT=
 night postgresql17  ". $by_day" $long make -s check PG=17 NIGHT=
 night bookworm      ". $by_day" tests/fresh.sh bookworm
 night trixie        ". $by_day" tests/fresh.sh trixie
-night packages12    ". $none_of_these" tests/packages.sh bookworm
-night packages13    ". $none_of_these" tests/packages.sh trixie
-night container12   ". $none_of_these" tests/container.sh bookworm
-night container13   ". $none_of_these" tests/container.sh trixie
+night packages12    "$packaged" tests/packages.sh bookworm
+night packages13    "$packaged" tests/packages.sh trixie
+night container12   "$packaged" tests/container.sh bookworm
+night container13   "$packaged" tests/container.sh trixie
 
 # is_wanted NAME
 is_wanted() {
