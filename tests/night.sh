@@ -37,7 +37,7 @@ names=() reads=() commands=()
 night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 
 program="engine include jobs migrations packages.txt"
-campaign="$program bench tests/faults tests/jobs tests/*.py tests/*lib.sh tests/pg_cluster.sh"
+campaign="$program bench tests/faults tests/jobs :(glob)tests/*.py :(glob)tests/*lib.sh tests/pg_cluster.sh"
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
 none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
@@ -54,13 +54,13 @@ night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make 
 night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
 night fuzz          "$program tests $none_of_these" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
-    tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
+    :(glob)tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
 night model         tests/model  make -s model
 night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
 night planted       "$program bench tests $none_of_these $unnamed" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
-night measures      "$program bench tests/jobs tests/*.py tests/pg_cluster.sh examples" $make measures
+night measures      "$program bench tests/jobs :(glob)tests/*.py tests/pg_cluster.sh examples" $make measures
 night postgresql13  ". $by_day" $long make -s check PG=13 NIGHT=
 night postgresql17  ". $by_day" $long make -s check PG=17 NIGHT=
 night bookworm      ". $by_day" tests/fresh.sh bookworm
