@@ -16,11 +16,11 @@ echo 'LISTEN "Due orders"; SELECT 1 AS ready;' >&5
 ok "a session that listens" wait_until 10 grep -qx 1 heard
 # all_heard: the payloads so far, a line each
 all_heard() {
-    RANDOM_MARK=$((${RANDOM_MARK:-0} + 1))
-    echo "SELECT 'mark' || $RANDOM_MARK;" >&5
-    wait_until 10 grep -q "mark$RANDOM_MARK" heard
-    echo "SELECT 'after' || $RANDOM_MARK;" >&5
-    wait_until 10 grep -q "after$RANDOM_MARK" heard
+    local mark=${EPOCHREALTIME//[!0-9]/}        # of this call, also where a shell of its own makes it
+    echo "SELECT 'mark' || $mark;" >&5
+    wait_until 10 grep -q "mark$mark" heard
+    echo "SELECT 'after' || $mark;" >&5
+    wait_until 10 grep -q "after$mark" heard
     sed -n 's/^Asynchronous notification "Due orders" with payload "\(.*\)" received from .*/\1/p' heard
 }
 
