@@ -50,9 +50,8 @@ static const struct look { const char *name, *params[PARAMS]; int blocks; } look
     { "list", { NULL, NULL, NULL, NULL, NULL, "101", "20000", NULL, NULL, "[+10d" }, 300 },
     { "list", { NULL, NULL, "nobody", NULL, NULL, "101", "20000", NULL, NULL, "[+10d" }, 45000 },
     { "jobs_pending", { "100000" }, 13000 },
-    /* 10,001 checks, a sample, and which jobs ran lately: by the hour 1,200 to 3,400. */
-    { "waiting_jobs", { "[\"is_paid\", \"is_shipped\"]", "11" }, 15000 },
-    { "waiting_jobs", { "[]", "11" }, 15000 },
+    { "waiting_jobs", { "[\"is_paid\", \"is_shipped\"]", "11" }, 11500 },
+    { "waiting_jobs", { "[]", "11" }, 15000 },  /* and jobs that ran lately: by the hour 1,200 to 3,400 */
     { "leases", { NULL }, 10 },
     { "put_off", { "11" }, 1500 },              /* one check of a thousand */
     { "withheld", { NULL }, 600 },              /* of each of 30 days the end of the index */
@@ -255,9 +254,10 @@ enum { WORD = 96 };
  * of a row of the past; anything else is as it is. */
 static const char *param_of(const char *word, char out[WORD])
 {
-    if (!word || !strchr("+-n[{", *word) || strcmp(word, "nobody") == 0)
+    bool is_check = word && strncmp(word, "[+", 2) == 0, is_past = word && strncmp(word, "{-", 2) == 0;
+    bool is_moment = word && (*word == '+' || *word == '-' || strcmp(word, "now") == 0);
+    if (!is_check && !is_past && !is_moment)
         return word;
-    bool is_check = *word == '[', is_past = *word == '{';
     int days = atoi(word + (is_check || is_past));
     const char *at = pgfx_cell(pgfx.app, "SELECT date_part('epoch', date_trunc('hour', now()) + %d * "
                                          "interval '1 day')::bigint", days);
