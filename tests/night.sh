@@ -52,7 +52,7 @@ night sanitizers    .            $long make -s $sanitized check
 night coverage      .            $long make -s coverage
 night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make valgrind
 night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
-night fuzz          "$program tests $none_of_these" $make $sanitized fuzz-corpus
+night fuzz          "$program tests/fuzz tests/lsan.supp" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
     :(glob)tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
 night model         tests/model  make -s model
