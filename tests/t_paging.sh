@@ -53,24 +53,25 @@ be_autovacuum() {
     [ "$STORE_NAME" = sqlite ] || q "VACUUM {future_job_history}, {future_job_run}" >/dev/null
 }
 
-# An engine runs a slot a second, each of them once, until the file is gone.
+# An engine runs a slot a second, each of them once, until the file is gone. The slots are late
+# ones: what it keeps is of now, as on a real server, where the past grows at its end alone.
 settle_beside() {
     local slot begun=$SECONDS n=0
     for slot in $(seq 0 $((SLOTS - 1)) | shuf --random-source=<(yes)); do
         while [ -e settling ] && [ $((SECONDS - begun)) -lt $n ]; do sleep 0.05; done
         [ -e settling ] || break
-        "$P" --quiet run --slot $((FIRST + slot * 900)) --now $((FIRST + slot * 900 + 1)) 2>>run.err
+        "$P" --quiet run --slot $((FIRST + slot * 900)) 2>>run.err
         n=$((n + 1))
         [ $((n % 20)) != 0 ] || be_autovacuum
     done
     echo "$n" >settled
 }
-# beside_settles FILE command...: its output, while an engine settles
+# beside_settles FILE command...: its output, while an engine settles; what it says is in pages
 beside_settles() {
     touch settling
     settle_beside 3>&- &
     local settling=$!
-    "${@:2}" >"$1"
+    "${@:2}" >"$1" || fail "$STORE_NAME: ${*:2:2}: each page is an answer" "$(cat pages)"
     rm settling
     wait "$settling"
     echo "# $STORE_NAME: $(cat settled) slots of $A_SLOT were run beside $(wc -l <"$1") items"
@@ -87,7 +88,7 @@ on_this_store() {
     a_clean_store
     settings 'log_level = "error"; jobs = { ends = { plugin = "noop"; settings = { answer = "done"; }; };
         moves = { plugin = "noop"; settings = { answer = "again"; }; }; };'
-    FIRST=$(($(date +%s) / 900 * 900 + 86400)) PAST=$(($(date +%s) - 72000))
+    FIRST=$(($(date +%s) / 900 * 900 - 86400 - SLOTS * 900)) PAST=$(($(date +%s) - 72000))
     put
     [ "$FAILED" = 0 ] || return 0
     serve pages
