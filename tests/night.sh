@@ -46,10 +46,13 @@ packaged=". $none_of_these :(exclude)tests/test_*.c"
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
     echo ":(exclude)$file"; done | tr '\n' ' ')
+# Those that are not run under instruments are not read there (tests/run.sh has the marks).
+marked() { grep -lE "^# (not instrumented|$1)\$" tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' '; }
+unsanitized=$(marked "not under sanitizers") uncovered=$(marked "not for coverage")
 night build         .            ./quickstart.sh prepare
 night tests         .            $longest make -s check
-night sanitizers    .            $long make -s $sanitized check
-night coverage      .            $long make -s coverage
+night sanitizers    ". $unsanitized" $long make -s $sanitized check
+night coverage      ". $uncovered" $long make -s coverage
 night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make valgrind
 night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
 night fuzz          "$program tests/fuzz tests/lsan.supp" $make $sanitized fuzz-corpus
