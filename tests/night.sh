@@ -37,11 +37,15 @@ names=() reads=() commands=()
 night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 
 program="engine include jobs migrations packages.txt"
-campaign="$program bench tests/faults tests/jobs :(glob)tests/*.py :(glob)tests/*lib.sh tests/pg_cluster.sh"
+# What measures alone read; besides them the tests of the house do, as in the gate.
+measured=":(exclude)bench/night.sh :(exclude)bench/pages.sh :(exclude)bench/pages.py"
+measured="$measured :(exclude)bench/README.md"
+campaign="$program bench $measured tests/faults tests/jobs :(glob)tests/*.py :(glob)tests/*lib.sh"
+campaign="$campaign tests/pg_cluster.sh"
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
 none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
-packaged=". $none_of_these :(exclude)tests/test_*.c"
+packaged=". $measured $none_of_these :(exclude)tests/test_*.c"
 # Of the suites a planted bug is tried by the one that it names.
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
@@ -51,23 +55,23 @@ marked() { grep -lE "^# (not instrumented|$1)\$" tests/*.sh | sed 's/^/:(exclude
 unsanitized=$(marked "not under sanitizers") uncovered=$(marked "not for coverage")
 night build         .            ./quickstart.sh prepare
 night tests         .            $longest make -s check
-night sanitizers    ". $unsanitized" $long make -s $sanitized check
-night coverage      ". $uncovered" $long make -s coverage
+night sanitizers    ". $measured $unsanitized" $long make -s $sanitized check
+night coverage      ". $measured $uncovered" $long make -s coverage
 night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make valgrind
-night analysis      "$program tests/analyze bench .clang-tidy" $make analyze
+night analysis      "$program tests/analyze bench $measured .clang-tidy" $make analyze
 night fuzz          "$program tests/fuzz tests/lsan.supp" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
     :(glob)tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
 night model         tests/model  make -s model
 night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
-night planted       "$program bench tests $none_of_these $unnamed" make -s planted SEED=$seed
+night planted       "$program bench $measured tests $none_of_these $unnamed" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
 night measures      "$program bench tests/jobs :(glob)tests/*.py tests/pg_cluster.sh examples" $make measures
-night postgresql13  ". $by_day" $long make -s check PG=13 NIGHT=
-night postgresql17  ". $by_day" $long make -s check PG=17 NIGHT=
-night bookworm      ". $by_day" tests/fresh.sh bookworm
-night trixie        ". $by_day" tests/fresh.sh trixie
+night postgresql13  ". $measured $by_day" $long make -s check PG=13 NIGHT=
+night postgresql17  ". $measured $by_day" $long make -s check PG=17 NIGHT=
+night bookworm      ". $measured $by_day" tests/fresh.sh bookworm
+night trixie        ". $measured $by_day" tests/fresh.sh trixie
 night packages12    "$packaged" tests/packages.sh bookworm
 night packages13    "$packaged" tests/packages.sh trixie
 night container12   "$packaged" tests/container.sh bookworm
