@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# bench/renew.sh [CHECKS]   what a run of a schedule costs more than a check that moves
+#
+# A run of a schedule computes the next time and starts its check anew, under a new id. What that
+# takes more is counted in instructions, which other work of the machine does not change: those of
+# the server's session are counted here (callgrind; the engine has one), for CHECKS of each kind
+# (2000) beside a tenth of them; those of engine and worker are in bench/guard.txt, which the gate
+# holds. Fails when it is more than EXTRA (22000).
+#
+# BUILD   where the program is (build)
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+
+checks=${1:-2000}
+most=${EXTRA:-22000}
+program=$(realpath "${BUILD:-build}/prescient")
+jobs=$(realpath "${BUILD:-build}/jobs")
+for name in $(compgen -e); do
+    case $name in PG_BIN) ;; PG* | PRESCIENT_* | DATABASE_URL) unset "$name" ;; esac
+done
+command -v valgrind >/dev/null || { echo "renew.sh: valgrind is not installed" >&2; exit 2; }
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/prescient-renew.XXXXXX")
+chmod 711 "$tmp"
+cluster=$tmp/pg
+counting=                           # the server that counts
+clean_up() {
+    [ -z "$counting" ] || { kill -INT "$counting" && wait "$counting"; } 2>/dev/null || true
+    tests/pg_cluster.sh stop "$cluster"
+    rm -rf "$tmp"
+}
+trap clean_up EXIT
+
+store=$(tests/pg_cluster.sh start \
+    "$cluster" fsync=off autovacuum=off checkpoint_timeout=1h full_page_writes=off)
+q() { psql -qXAt "$store" -c "$1"; }
+cat >"$tmp/prescient.cfg" <<CFG
+store = "$store";
+plugin_dirs = [ "$jobs" ];
+connections = 1;
+workers = 1;
+lease = "10m";
+trust = "9m";
+settle_after = "60s";
+statement_timeout = "5m";
+log_level = "warn";
+jobs = {
+    moves = { plugin = "noop"; settings = { answer = "again"; again_after = "1h"; }; };
+    renews = { plugin = "noop"; settings = { answer = "done"; }; };
+};
+CFG
+prescient() { "$program" --config "$tmp/prescient.cfg" --quiet "$@"; }
+prescient init >/dev/null
+slot=$(($(date +%s) / 900 * 900 - 900000))
+
+# fill JOB N: the checks of one slot, in the order of their ids
+fill() {
+    local terms=NULL origin=NULL
+    if [ "$1" = renews ]; then
+        terms="'schedule \"order ' || i || '\" every 3600 bias 0.0667 missed run_once'"
+        origin="md5(i::text)"
+    fi
+    slot=$((slot + 900))
+    q "TRUNCATE prescient.future_job"
+    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec,
+       first_check_at, next_check_at, terms, origin)
+       SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot),
+           to_timestamp($slot), $terms, $origin FROM generate_series(1, $2) i"
+    q "VACUUM (ANALYZE) prescient.future_job"
+    q "CHECKPOINT"
+}
+
+as_postgres() {
+    local as=()
+    [ "$(id -u)" != 0 ] || as=(setpriv --reuid=postgres --regid=postgres --init-groups)
+    (cd / && exec "${as[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 "$@")
+}
+start_counting() {
+    rm -rf "$tmp/counted"
+    mkdir -m 777 "$tmp/counted"
+    as_postgres valgrind -q --vgdb=no --tool=callgrind --trace-children=yes \
+        --callgrind-out-file="$tmp/counted/%p" "$(tests/pg_cluster.sh bin)/postgres" \
+        -D "$cluster/data" >"$tmp/valgrind.log" 2>&1 &
+    for ((i = 0; i < 600; i++)); do
+        ! q "SELECT 1" >/dev/null 2>&1 || { counting=$(head -1 "$cluster/data/postmaster.pid"); return; }
+        sleep 0.1
+    done
+    echo "renew.sh: the server that counts does not start" >&2
+    cat "$tmp/valgrind.log" >&2
+    exit 1
+}
+# The engine's session is that which has done the most.
+most_instructions() {
+    awk 'FNR == 1 { if (sum > most) most = sum; sum = 0 }
+         /^summary:/ { sum += $2 }
+         /^totals:/ && !sum { sum = $2 }
+         END { printf "%d\n", (sum > most ? sum : most) }' "$tmp"/counted/*
+}
+# session JOB N: instructions of the session that runs N of them; sets COUNTED
+session() {
+    fill "$1" "$2"
+    tests/pg_cluster.sh ctl "$cluster" stop
+    start_counting
+    prescient run --slot "$slot" >"$tmp/run" || { cat "$tmp/run" >&2; exit 1; }
+    kill -INT "$counting"
+    wait
+    counting=
+    COUNTED=$(most_instructions)
+    tests/pg_cluster.sh ctl "$cluster" start
+    [ "$(q "SELECT count(*) FROM prescient.future_job_run WHERE slot_at = to_timestamp($slot)")" = "$2" ] ||
+        { echo "renew.sh: not all of $2 checks were run" >&2; exit 1; }
+}
+# server JOB: instructions a check; sets SERVER
+server() {
+    session "$1" "$checks"; local many=$COUNTED
+    session "$1" $((checks / 10))
+    SERVER=$(((many - COUNTED) / (checks - checks / 10)))
+    [ "$SERVER" -gt 0 ] || { echo "renew.sh: the server's instructions are not counted" >&2; exit 1; }
+}
+# guarded KIND: instructions a check of engine and worker, as bench/guard.txt has them
+guarded() {
+    awk -v kind="$1" '$1 == kind ".engine_instructions" || $1 == kind ".worker_instructions" { sum += $2 }
+                      END { printf "%d\n", sum }' bench/guard.txt
+}
+
+server moves; moves=$SERVER
+server renews; renews=$SERVER
+own_moves=$(guarded move) own_renews=$(guarded recur)
+extra=$((renews + own_renews - moves - own_moves))
+printf '%-28s %8s %8s\n' "instructions a check" moves renews "server's session" "$moves" "$renews" \
+    "engine and worker" "$own_moves" "$own_renews"
+awk -v a="$((moves + own_moves))" -v b="$((renews + own_renews))" -v most="$most" 'BEGIN {
+    printf "%d more, of %d at most; ratio %.2f\n", b - a, most, a / b }'
+[ "$extra" -le "$most" ]
