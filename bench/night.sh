@@ -2,7 +2,7 @@
 # bench/night.sh   each measurement that fails when a promise is broken, one after the other, with
 #                  nothing beside it. The last line is "N passed, N failed".
 #
-# ONLY="listener recur"   these; BUILD: where the program is (build)
+# ONLY="listener renew"   these; BUILD: where the program is (build)
 set -uo pipefail
 cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." || exit 2
 
@@ -46,7 +46,6 @@ PY
 }
 
 case ${1:-} in
-recur) ratio recur again 0.9 "a run of a schedule costs more than 1 / 0.9 of one that moves"; exit ;;
 keyed) ratio keyed end 0.5 "a check with a concurrency key costs more than two without"; exit ;;
 tenants) ratio tenants end 0.8 "a check with a tenant costs more than 1 / 0.8 of one without"; exit ;;
 esac
@@ -56,7 +55,7 @@ judged soon bench/soon.sh
 judged listener bench/events.sh listener
 judged notify bench/events.sh notify
 judged stream bench/stream.sh
-judged recur bench/night.sh recur
+judged renew bench/renew.sh
 judged keyed bench/night.sh keyed
 judged tenants bench/night.sh tenants
 judged pause bench/pause.sh
