@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # cli_row_events.sh - of the events that no index leads to (on PostgreSQL those of the day that is
-# not over, on SQLite all) only the newest 50,000 are looked at for those of one row; who asks is
+# not over, on SQLite all) only the newest 20,000 are looked at for those of one row; who asks is
 # told.
 . "$(dirname "${BASH_SOURCE[0]}")/acceptance_lib.sh"
 . "$ROOT/tests/serve_lib.sh"
@@ -33,18 +33,18 @@ events_of_a_row() {
     settings 'jobs = { done = { plugin = "noop"; settings = { answer = "done"; }; }; };'
     "$P" --quiet --now 2026-03-01T13:00Z enqueue orders 1 done 2026-03-01T13:15Z >/dev/null
     "$P" --quiet --now 2026-03-01T13:45Z sweep 2>sweep.err
-    emit 1 50000 >/dev/null
+    emit 1 20000 >/dev/null
     serve front
-    is "$s: of fifty thousand all are looked at" "$(life 1)" "200(['late'], None)"
+    is "$s: of twenty thousand all are looked at" "$(life 1)" "200(['late'], None)"
     is "$s: what was raised is known" "$(why 1)" "200(1, ['it raised an event'])"
-    emit 50001 50001 >/dev/null
+    emit 20001 20001 >/dev/null
     is "$s: of more it is said how far was looked" "$(life 1)" \
         "200([], '2026-03-01T14:00:00.001Z')"
-    is "$s: also of what is there" "$(life 50001)" \
+    is "$s: also of what is there" "$(life 20001)" \
         "200(['late'], '2026-03-01T14:00:00.001Z')"
     is "$s: why does not say that nothing was raised" "$(why 1)" \
         "200(0, [])"
-    is "$s: show has what it finds" "$(shown 1) $(shown 2) $(shown 50001)" "0 1 1"
+    is "$s: show has what it finds" "$(shown 1) $(shown 2) $(shown 20001)" "0 1 1"
     is "$s: and says that there may be more" "$(shown 1)$(grep -c 'were looked at' said)" "01"
     is "$s: but of what is a page already" "$(shown 2 --limit 1)$(<said)" 1
     ends front

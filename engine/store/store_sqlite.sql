@@ -1978,7 +1978,7 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 -- name: row_events
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
 -- line each, and one without a listener where nobody heard it. No index has events by their row:
--- the newest 50,000 are looked at, and 20,000 deliveries that wait. If there are more events, and
+-- the newest 20,000 are looked at, and 20,000 deliveries that wait. If there are more events, and
 -- fewer than :most were found, a last row has the moment of the next one, and nothing else.
 -- in: entity text?, key text?, most text?
 -- out: emitted_at_us timestamptz, event text?, job_exec text?, check_number int8?, listener text?,
@@ -1987,7 +1987,7 @@ SELECT f.ended_at_us, NULL AS id, substr(f.entity_key, 1, instr(f.entity_key, '/
 -- report
 WITH events AS MATERIALIZED (
     SELECT id, event, emitted_at_us, job_exec, check_count + 1 AS check_number, origin
-      FROM (SELECT * FROM prescient_event ORDER BY id DESC LIMIT 50000)
+      FROM (SELECT * FROM prescient_event ORDER BY id DESC LIMIT 20000)
      WHERE entity_name = :entity AND entity_key = :key
      ORDER BY id DESC LIMIT coalesce(CAST(:most AS INTEGER), 1 << 40)),
 names AS MATERIALIZED (
@@ -2011,7 +2011,7 @@ deliveries AS MATERIALIZED (
      WHERE e.origin IS NOT NULL),
 not_looked_at AS (
     SELECT emitted_at_us FROM prescient_event ORDER BY id DESC
-     LIMIT CASE WHEN (SELECT count(*) FROM events) < CAST(:most AS INTEGER) THEN 1 ELSE 0 END OFFSET 50000)
+     LIMIT CASE WHEN (SELECT count(*) FROM events) < CAST(:most AS INTEGER) THEN 1 ELSE 0 END OFFSET 20000)
 SELECT emitted_at_us, event, job_exec, check_number, listener, state, outcome, tries, next_check_at,
        ended_at_us, note, delivery, is_heard, is_readable
   FROM (

@@ -550,9 +550,9 @@ END $$;
 
 -- What the checks of one row have emitted, newest first, and what became of each delivery of it: a
 -- line each, and one without a listener where no delivery is found: nobody heard the event
--- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 20,000 that
--- wait, and of those that are over the newest 10,000 since the first of these events, for 60 ms. Of
--- the day that is not over, which has no index by key, the newest 50,000 events are looked at; if
+-- (`is_heard`), its delivery was pruned, or is not among those that are looked at: some 10,000 that
+-- wait, and of those that are over the newest 10,000 since the first of these events, for 40 ms. Of
+-- the day that is not over, which has no index by key, the newest 20,000 events are looked at; if
 -- there are more, and fewer than `most` were found in it, a last row has the moment of the next one
 -- as emitted_at, and nothing else.
 -- It reads tables with its owner's rights: the view of events has neither what is not readable yet
@@ -577,7 +577,7 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
                 UNION ALL
                 SELECT k.* FROM (SELECT * FROM prescient.event n
                                   WHERE n.recorded_at >= date_trunc('day', now(), 'UTC')
-                                  ORDER BY n.generation DESC, n.xid DESC, n.id DESC LIMIT 50000) k
+                                  ORDER BY n.generation DESC, n.xid DESC, n.id DESC LIMIT 20000) k
                  WHERE k.entity_name = entity AND k.entity_key = key) e
          ORDER BY e.recorded_at DESC, e.id DESC LIMIT most),
     heard AS MATERIALIZED (
@@ -589,19 +589,19 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
           FROM heard, generate_series(0, 63) b (bucket), LATERAL (
                SELECT k.entity_key, coalesce(k.run_count, 0) AS tries, k.next_check_at, k.failure_count
                  FROM prescient.future_job k
-                WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event' LIMIT 320) f
+                WHERE k.bucket = b.bucket AND k.entity_name = 'prescient.event' LIMIT 160) f
          WHERE heard.looks > 0 AND right(f.entity_key, 32) IN (SELECT e.origin FROM events e)
         UNION ALL
         SELECT h.entity_key, h.run_count, NULL, h.ended_at, h.outcome, h.failure_count, h.note
           FROM prescient.newest_rows(NULL::prescient.future_job_history, 'prescient.event', NULL, NULL, NULL,
                                      (SELECT x.since FROM heard x), NULL, (SELECT x.looks FROM heard x),
-                                     60) h
+                                     40) h
          WHERE h.entity_name IS NOT NULL),
     not_looked_at AS (
         SELECT k.emitted_at FROM prescient.event k
          WHERE k.recorded_at >= date_trunc('day', now(), 'UTC')
                AND ((SELECT count(*) FROM events e WHERE e.is_of_today) < most) IS NOT FALSE
-         ORDER BY k.generation DESC, k.xid DESC, k.id DESC OFFSET 50000 LIMIT 1),
+         ORDER BY k.generation DESC, k.xid DESC, k.id DESC OFFSET 20000 LIMIT 1),
     told AS (
         SELECT e.n, e.emitted_at, e.event, e.job_exec, e.check_number,
                left(d.entity_key, position('/' IN d.entity_key) - 1) AS listener,
