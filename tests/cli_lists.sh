@@ -133,6 +133,10 @@ failures() {
 }
 # Those of one error are looked for among 20,000 a question, whatever its limit, and it is said how
 # far: perhaps not so many, as there is a time for it.
+is_full_page() {
+    [ "$(asks "$1"; json 'len(j["items"]), j["next"] is not None, "scanned_to" in j' <body)" = \
+        "200(1, True, False)" ]
+}
 of_one_error() {
     local s=$STORE_NAME of='history?entity=sought&error=order+%23:+out+of+stock' n
     failures
@@ -140,8 +144,7 @@ of_one_error() {
     n=$(cut -d ' ' -f 1 pages)
     at_most "$s: in few questions" "$n" 30
     is "$s: each but the last says how far it has looked" "$(cat pages)" "$n pages, $((n - 1)) cut"
-    is "$s: a page that is full is no shorter" "$(asks "$of&limit=1"; json 'len(j["items"]),
-        j["next"] is not None, "scanned_to" in j' <body)" "200(1, True, False)"
+    ok "$s: a page that is full is no shorter" wait_until 20 is_full_page "$of&limit=1"
     is "$s: and all pages have each once" "$(list "$of&limit=1" key | xargs)" "1 15000 30000"
     is "$s: beside other words" "$(list "$of&key=15000&job=look&outcome=failed&from=-1h" key)" 15000
     is "$s: with payloads, too" "$(list "$of&key=30000&payload=1" key payload)" "30000 None"

@@ -34,8 +34,10 @@ says() {
         [[ $found == *"$word"* ]] || fail "$STORE_NAME: $key: it says: $word" "$found"
     done
 }
-# past KEY JOB [OPTION...]: a check whose slot has begun, $BEGAN ago
-past() { "$P" --quiet --now "-$BEGAN" enqueue orders "$1" "$2" +15m "${@:3}" >/dev/null 2>&1; }
+# hours_ago N: a moment that stays the same, so that a quarter of an hour may begin meanwhile
+hours_ago() { date -u -d "$1 hours ago" +%Y-%m-%dT%H:%M:%SZ; }
+# past KEY JOB [OPTION...]: a check whose slot has begun, that of $BEGAN
+past() { "$P" --quiet --now "$BEGAN" enqueue orders "$1" "$2" +15m "${@:3}" >/dev/null 2>&1; }
 runs() { "$P" --quiet sweep >/dev/null 2>run.err; }
 
 noop() { echo "$1 = { plugin = \"noop\"; settings = { answer = \"$2\"; ${3:-} }; ${4:-} };"; }
@@ -53,7 +55,7 @@ SETTINGS="workers = 2; log_level = \"error\";
         single = { plugin = \"rests\"; timeout = \"10m\"; max_running = 1; }; };"
 
 of_those_that_wait() {
-    local s=$STORE_NAME BEGAN=4h
+    local s=$STORE_NAME BEGAN; BEGAN=$(hours_ago 4)
     says 1 never_enqueued "orders/1" "never enqueued"
     "$P" --quiet enqueue orders 2 done +3h >/dev/null
     says 2 waits "waits for its slot" "no engine has noted itself"
@@ -99,7 +101,7 @@ of_those_that_wait() {
 
 one_is_said() { is_said 22 "$1" || is_said 23 "$1" || is_said 24 "$1"; }
 of_those_that_run() {
-    local s=$STORE_NAME BEGAN=3h key
+    local s=$STORE_NAME key BEGAN; BEGAN=$(hours_ago 3)
     past 20 rests --concurrency-key k
     past 21 rests --concurrency-key k
     for key in 22 23 24; do past $key single; done
@@ -115,7 +117,7 @@ of_those_that_run() {
 }
 
 of_those_that_are_over() {
-    local BEGAN=3h
+    local BEGAN; BEGAN=$(hours_ago 3)
     past 30 done
     past 31 final
     past 32 once
@@ -134,7 +136,7 @@ of_those_that_are_over() {
 }
 
 of_events() {
-    local s=$STORE_NAME key BEGAN=3h
+    local s=$STORE_NAME key BEGAN; BEGAN=$(hours_ago 3)
     past 40 unheard; past 41 heard; past 42 twice; past 43 late; past 44 late; past 45 late
     runs
     says 40 done "it raised an event"
@@ -173,7 +175,7 @@ of_a_reader() {
 # An open transaction with an id, in which nothing happens.
 of_what_is_withheld() {
     [ "$STORE_NAME" = postgresql ] || return 0
-    local BEGAN=3h
+    local BEGAN; BEGAN=$(hours_ago 3)
     psql -qXAt "$PRESCIENT_STORE" <holds >held.out 2>&1 &
     local reader=$!
     exec {holder}>holds
