@@ -23,7 +23,10 @@ at writes 127.0.0.3
 
 pair="postgresql://postgres@pair.test:$port/postgres"
 # there COMMAND...: where pair.test has both addresses
-there() { LD_PRELOAD="$TMP/addresses.so${LD_PRELOAD:+ $LD_PRELOAD}" "$P" --store "$pair" --quiet "$@"; }
+there() {
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
+        LD_PRELOAD="$TMP/addresses.so${LD_PRELOAD:+ $LD_PRELOAD}" "$P" --store "$pair" --quiet "$@"
+}
 cat >prescient.cfg <<CFG
 jobs = { noop = { plugin = "noop"; settings = { answer = "done"; }; }; };
 CFG
