@@ -56,6 +56,19 @@ void what_notes_have_tallied_is_added_up(void)
     TEXT_IS("4,1,1", measured("run", "look", "late"));
 }
 
+void how_late_runs_were_together_has_an_end(void)
+{
+    WITH_STORE();
+    struct tally late = looks;
+    late.late_us = INT64_MAX - 20;
+    IS(0, note(owner, 1, &late, 1));
+    IS(0, note(stranger, 1, &looks, 1));
+    TEXT_IS("9223372036854775807", measured("run", "look", "late_us"));
+    IS(0, note(owner, 2, &looks, 1));
+    TEXT_IS("9223372036854775807", measured("run", "look", "late_us"));
+    IS(9, n_of("run", "look"));
+}
+
 void a_note_that_comes_again_is_tallied_once(void)
 {
     WITH_STORE();

@@ -355,6 +355,7 @@
     X(a_note_without_listeners_is_refused)                                                                   \
     /* contract_metrics.c */                                                                                 \
     X(what_notes_have_tallied_is_added_up)                                                                   \
+    X(how_late_runs_were_together_has_an_end)                                                                \
     X(a_note_that_comes_again_is_tallied_once)                                                               \
     X(what_was_tallied_outlives_every_prune)                                                                 \
     X(tallies_come_in_the_order_in_which_they_came_up)                                                       \

@@ -163,8 +163,8 @@ rows_that_are_gone() {
     }
     wait_until 10 has_filed
     fill 300000 $SLOT noop
-    "$P" --quiet run --slot $SLOT >/dev/null 2>&1
-    is "$STORE_NAME: 300,000 checks are settled beside an open transaction" "$(pending)" 0
+    ok "$STORE_NAME: 300,000 checks are settled beside an open transaction" "$P" --quiet run --slot $SLOT
+    is "$STORE_NAME: each of them" "$(pending)" 0
     fill 1 $((SLOT - 900)) noop "'late'"
 
     settings 'jobs = { noop = { plugin = "noop"; }; };' 'log_level = "warn";' 'statement_timeout = "100ms";'

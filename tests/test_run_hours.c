@@ -391,6 +391,19 @@ static void runs_of_all_entities_and_hours_are_one_tally(void)
     end();
 }
 
+static void how_late_runs_were_together_has_an_end(void)
+{
+    begin();
+    for (int i = 0; i < 3; i++) {
+        count("orders", OUTCOME_DONE, INT64_C(4) * S * S, 1);
+        count("carts", OUTCOME_DONE, INT64_C(4) * S * S, 1);
+    }
+    fill();
+    CU_ASSERT_EQUAL_FATAL(note.ntallies, 1);
+    CU_ASSERT(note.tallies[0].n == 6 && note.tallies[0].late_us == INT64_MAX);
+    end();
+}
+
 static void what_ends_is_tallied_whether_it_ran_or_not(void)
 {
     begin();
@@ -534,6 +547,7 @@ static void many_entities_are_written_once_a_minute(void)
 
 static const struct test tests[] = {
     TEST(runs_of_all_entities_and_hours_are_one_tally),
+    TEST(how_late_runs_were_together_has_an_end),
     TEST(what_ends_is_tallied_whether_it_ran_or_not),
     TEST(deliveries_that_end_are_tallied_by_listener),
     TEST(slots_and_errors_alone_are_a_note_that_is_sent_again_as_it_was),

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../base/arena.h"
+#include "../base/saturate.h"
 #include "../rules/histogram.h"
 #include "phases.h"
 #include "tallies.h"
@@ -188,7 +189,7 @@ static void add(struct counts *c, const struct run *r, bool ends)
     c->runs++;
     c->ended += ends;
     c->took_us += r->took_us;
-    c->late_us += r->late_us;
+    c->late_us = saturate_add(c->late_us, r->late_us);      /* of 100,000 that are three years late */
     if (r->took_us > c->took_max_us)
         c->took_max_us = r->took_us;
     if (r->late_us > c->late_max_us)
@@ -442,7 +443,7 @@ static void tally_group(struct tallies *t, const struct group *g)
     run->has_bounds = true;
     run->n += c->runs;
     run->took_us += c->took_us;
-    run->late_us += c->late_us;
+    run->late_us = saturate_add(run->late_us, c->late_us);
     tallies_add_classes(run->took, c->took);
     tallies_add_classes(run->late, c->late);
 }

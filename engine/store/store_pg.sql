@@ -1809,7 +1809,7 @@ tallied AS (
      ORDER BY r.what, r.name, r.outcome
         ON CONFLICT (what, name, outcome)
         DO UPDATE SET n = t.n + excluded.n, took_us = t.took_us + excluded.took_us,
-                      late_us = t.late_us + excluded.late_us,
+                      late_us = least(t.late_us::numeric + excluded.late_us, 9223372036854775807)::bigint,
                       took = ARRAY(SELECT coalesce(b.was, 0) + coalesce(b.more, 0)
                                      FROM unnest(t.took, excluded.took) WITH ORDINALITY b (was, more, bound)
                                     ORDER BY b.bound),

@@ -541,7 +541,7 @@ INSERT INTO prescient_tally AS t (what, name, outcome, n, took_us, took, late_us
 VALUES (:what, :name, :outcome, :n, :took_us, '[' || :took || ']', :late_us, '[' || :late || ']', :clock_us)
     ON CONFLICT (what, name, outcome)
     DO UPDATE SET n = t.n + excluded.n, took_us = t.took_us + excluded.took_us,
-                  late_us = t.late_us + excluded.late_us,
+                  late_us = t.late_us + min(excluded.late_us, 9223372036854775807 - t.late_us),
                   took = (SELECT json_group_array(n)
                             FROM (SELECT b.value + coalesce(w.value, 0) AS n
                                     FROM json_each(excluded.took) AS b
