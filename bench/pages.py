@@ -5,8 +5,8 @@ Asks prescient serve at SOCKET all that pages of the dashboard ask, and /metrics
 store that bench/pages.sh has filled. What is asked is read from the pages' modules: a path that has
 no parameters here is an error. Prints the median, the 99th percentile and the longest in ms, the CPU
 of all processes of the store and the server for one question, and with --log (auto_explain's, JSON)
-the most blocks and rows that one question has touched. Exits with 1 when one is too slow in each of
-three turns; with --log no time is judged."""
+the most blocks and rows that one question has touched. Exits with 1 when one is too slow; with --log
+no time is judged."""
 import argparse
 import glob
 import http.client
@@ -20,7 +20,6 @@ import time
 from urllib.parse import urlencode
 
 LIMIT_MS, METRICS_LIMIT_MS = 300, 100
-TURNS = 3
 LIMIT_ROWS = 20000
 # By then an answer of /metrics is too old to be given to another.
 OLD_S = 1.1
@@ -245,18 +244,15 @@ def percentile(times, share):
     return sorted(times)[min(len(times) - 1, int(len(times) * share))]
 
 
-class NoAnswer(Exception):
-    """Another status than a page can show."""
-
-
-def tell(client, log, path, word, draw, is_last):
+def tell(client, log, path, word, draw):
     times, worst, most = [], (0, ""), (0, 0, "", "")
     begun = cpu_ms()
     for _ in range(asked.times):
         time.sleep(OLD_S if word == "who asks first" else 0)
         ms, url, wrong = ask(client, path, draw())
         if wrong:
-            raise NoAnswer(wrong)
+            print(f"not ok - {wrong}")
+            return False
         times.append(ms)
         worst = max(worst, (ms, url))
         if log:
@@ -266,8 +262,7 @@ def tell(client, log, path, word, draw, is_last):
     limit = METRICS_LIMIT_MS if path == "metrics" else LIMIT_MS
     p99 = percentile(times, 0.99)
     is_good = most[0] <= LIMIT_ROWS if log else p99 <= limit
-    verdict = "ok    " if is_good else "not ok" if is_last else "slow  "
-    print(f"{verdict} {asked.store:10} {path + ' ' + word:32} "
+    print(f"{'ok    ' if is_good else 'not ok'} {asked.store:10} {path + ' ' + word:32} "
           f"{percentile(times, 0.5):7.1f} {p99:7.1f} {worst[0]:7.1f} {cpu:7.1f}"
           + (f" {most[1]:8} {most[0]:8}" if log else ""), flush=True)
     if not is_good:
@@ -275,17 +270,6 @@ def tell(client, log, path, word, draw, is_last):
         if log:
             print("#      " + " ".join(most[3].split()))
     return is_good
-
-
-def is_within(client, log, path, word, draw):
-    """Other work of the machine only adds to times: what is above the limit is asked all over again,
-    and fails when each turn was. Blocks and rows are the same in each."""
-    turns = 1 if log else TURNS
-    try:
-        return any(tell(client, log, path, word, draw, turn == turns) for turn in range(1, turns + 1))
-    except NoAnswer as wrong:
-        print(f"not ok - {wrong}")
-        return False
 
 
 def main():
@@ -301,7 +285,7 @@ def main():
     for path, kinds in {**QUESTIONS, "metrics": {"": dict, "who asks first": dict}}.items():
         for word, draw in kinds.items():
             if (asked.only or "") in f"{path} {word}":
-                good = is_within(client, log, path, word, draw) and good
+                good = tell(client, log, path, word, draw) and good
     return 0 if good else 1
 
 

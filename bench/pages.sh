@@ -12,9 +12,8 @@
 # `prescient serve` runs as a user who has prescient_reader, _enqueuer and _operator. What is asked
 # is read from the pages' modules: a path that pages.py knows no parameters for is an error. Each is
 # asked TIMES times, with other parameters each time. Fails when the 99th percentile of one is
-# above 300 ms, or 100 for /metrics, in each of three turns. On PostgreSQL, the most blocks and rows
-# that one question has touched are told, too (auto_explain): they do not depend on what else the
-# machine does.
+# above 300 ms, or 100 for /metrics. On PostgreSQL, the most blocks and rows that one question has
+# touched are told, too (auto_explain): they do not depend on what else the machine does.
 #
 # BUILD   where the program is (build)
 # KEEP    a folder for the stores: kept there, and used again when they are there. 20 GB of disk.
