@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include "../engine/base/hex.h"
 #include "test.h"
 
 #define S INT64_C(1000000)
@@ -23,8 +24,8 @@ static void add_row(char *json, const char *name, const char *role, const char *
     char hash_text[TOKEN_DIGITS], key_text[TOKEN_DIGITS];
     token_hash(token, hash);
     token_session_key(token, key);
-    token_to_hex(hash, sizeof hash, hash_text);
-    token_to_hex(key, sizeof key, key_text);
+    hex_write(hash, sizeof hash, hash_text);
+    hex_write(key, sizeof key, key_text);
     const char *comma = json[1] ? "," : "";
     sprintf(json + strlen(json), "%s[\"%s\",\"%s\",%s,\"%s\",\"%s\"]", comma, name, role,
             is_in_force ? "true" : "false", hash_text, key_text);

@@ -2,6 +2,7 @@
 #include "../engine/http/token.h"
 
 #include <string.h>
+#include "../engine/base/hex.h"
 #include "test.h"
 
 static const uint8_t random_bytes[TOKEN_RANDOM] = { 0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef,
@@ -41,14 +42,14 @@ static void the_digest_is_that_of_sha256sum(void)
     uint8_t hash[TOKEN_HASH], again[TOKEN_HASH];
     char text[TOKEN_DIGITS];
     token_hash("abc", hash);
-    token_to_hex(hash, sizeof hash, text);
+    hex_write(hash, sizeof hash, text);
     CU_ASSERT_STRING_EQUAL(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    CU_ASSERT(token_from_hex(text, again, sizeof again) && !memcmp(hash, again, sizeof hash));
-    CU_ASSERT(!token_from_hex(text, again, sizeof again - 1));
+    CU_ASSERT(hex_read(text, again, sizeof again) && !memcmp(hash, again, sizeof hash));
+    CU_ASSERT(!hex_read(text, again, sizeof again - 1));
     text[63] = 'A';
-    CU_ASSERT(!token_from_hex(text, again, sizeof again));
+    CU_ASSERT(!hex_read(text, again, sizeof again));
     text[63] = '\0';
-    CU_ASSERT(!token_from_hex(text, again, sizeof again));
+    CU_ASSERT(!hex_read(text, again, sizeof again));
 }
 
 /* Neither is the other, nor does one lead to the other. */

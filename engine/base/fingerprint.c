@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "hex.h"
+
 /* Not snprintf, which would take a third of a key's time. */
 void fingerprint_add_field(struct sha256_ctx *sha, const char *text)
 {
@@ -19,15 +21,10 @@ void fingerprint_add_field(struct sha256_ctx *sha, const char *text)
 
 void fingerprint_hex(struct sha256_ctx *sha, char *out, size_t size)
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t digest[SHA256_DIGEST_SIZE];
     size_t n = (size - 1) / 2;
     sha256_digest(sha, n, digest);
-    for (size_t i = 0; i < n; i++) {
-        *out++ = digits[digest[i] >> 4];
-        *out++ = digits[digest[i] & 15];
-    }
-    *out = '\0';
+    hex_write(digest, n, out);
 }
 
 void fingerprint(const char *text, const char *more, char out[FINGERPRINT_SIZE])

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include "../base/hex.h"
 #include "../base/moment.h"
 #include "../base/utf8.h"
 #include "../http/token.h"
@@ -83,8 +84,8 @@ static int put(struct app *app, const struct args *args, const char *token, stru
         return err->code;
     token_hash(token, hash);
     token_session_key(token, key);
-    token_to_hex(hash, sizeof hash, hash_text);
-    token_to_hex(key, sizeof key, key_text);
+    hex_write(hash, sizeof hash, hash_text);
+    hex_write(key, sizeof key, key_text);
     const char *params[] = { args->operands[1], args_text(args, 'r'), hash_text, key_text, lifetime };
     return app_rows(app, "token_new", params, sizeof params / sizeof *params, rows, err);
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../base/hex.h"
+
 /* ---- the list ---- */
 
 static bool read_token(const json_t *row, struct gate_token *out)
@@ -20,8 +22,8 @@ static bool read_token(const json_t *row, struct gate_token *out)
     if (!token_is_name(name) || out->role == ROLE_NONE)
         return false;
     snprintf(out->name, sizeof out->name, "%s", name);
-    return token_from_hex(hash, out->hash, sizeof out->hash) &&
-           token_from_hex(key, out->session_key, sizeof out->session_key);
+    return hex_read(hash, out->hash, sizeof out->hash) &&
+           hex_read(key, out->session_key, sizeof out->session_key);
 }
 
 /* One that cannot be read lets nobody in, and keeps nobody else out. */

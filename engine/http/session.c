@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/hex.h"
+
 /* What is signed begins with this, so that no signature stands for anything else. */
 static const char purpose[] = "prescient session 1 ";
 
@@ -34,7 +36,7 @@ void session_make(const char *token, int64_t until_s, const uint8_t random[SESSI
 
 void session_text(const struct session *s, char out[SESSION_TEXT])
 {
-    token_to_hex(s->bytes, sizeof s->bytes, out);
+    hex_write(s->bytes, sizeof s->bytes, out);
 }
 
 bool session_is_of(const struct session *s, const uint8_t hash[TOKEN_HASH])
@@ -66,7 +68,7 @@ void session_csrf(const struct session *s, char out[SESSION_CSRF])
     sha256_update(&sha, sizeof what - 1, (const uint8_t *)what);
     sha256_update(&sha, sizeof s->bytes, s->bytes);
     sha256_digest(&sha, sizeof digest, digest);
-    token_to_hex(digest, (SESSION_CSRF - 1) / 2, out);
+    hex_write(digest, (SESSION_CSRF - 1) / 2, out);
 }
 
 /* ---- the header ---- */
@@ -93,7 +95,7 @@ static bool take_pair(const char *pair, size_t len, const char *name, struct ses
         return false;
     memcpy(text, pair + value, SESSION_TEXT - 1);
     text[SESSION_TEXT - 1] = '\0';
-    return token_from_hex(text, out->bytes, sizeof out->bytes);
+    return hex_read(text, out->bytes, sizeof out->bytes);
 }
 
 int session_of_header(const char *cookie, const char *name, struct session out[SESSION_SEVERAL])

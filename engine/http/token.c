@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "../base/hex.h"
+
 const char *const token_roles[] = { "read", "enqueue", "operate", NULL };
 
 bool token_role_may(enum token_role role, enum access access)
@@ -36,51 +38,19 @@ bool token_is_name(const char *name)
     return len && len < TOKEN_NAME && !name[len];
 }
 
-/* ---- digits ---- */
-
-static const char digits[] = "0123456789abcdef";
-
-void token_to_hex(const uint8_t *bytes, size_t len, char *out)
-{
-    for (size_t i = 0; i < len; i++) {
-        *out++ = digits[bytes[i] >> 4];
-        *out++ = digits[bytes[i] & 15];
-    }
-    *out = '\0';
-}
-
-/* -1: it is none. */
-static int digit_of(char c)
-{
-    const char *at = c ? strchr(digits, c) : NULL;
-    return at ? (int)(at - digits) : -1;
-}
-
-bool token_from_hex(const char *text, uint8_t *out, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        int high = digit_of(text[2 * i]);
-        int low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
-        if (low < 0)
-            return false;
-        out[i] = (uint8_t)(high << 4 | low);
-    }
-    return !text[2 * len];
-}
-
 /* ---- the token ---- */
 
 void token_text(const uint8_t random[TOKEN_RANDOM], char out[TOKEN_TEXT])
 {
     memcpy(out, TOKEN_PREFIX, sizeof TOKEN_PREFIX);
-    token_to_hex(random, TOKEN_RANDOM, out + sizeof TOKEN_PREFIX - 1);
+    hex_write(random, TOKEN_RANDOM, out + sizeof TOKEN_PREFIX - 1);
 }
 
 bool token_is_text(const char *text)
 {
     uint8_t random[TOKEN_RANDOM];
     size_t prefix = sizeof TOKEN_PREFIX - 1;
-    return !strncmp(text, TOKEN_PREFIX, prefix) && token_from_hex(text + prefix, random, sizeof random);
+    return !strncmp(text, TOKEN_PREFIX, prefix) && hex_read(text + prefix, random, sizeof random);
 }
 
 static void digest(const char *what, const char *token, uint8_t out[SHA256_DIGEST_SIZE])

@@ -46,10 +46,6 @@ void token_session_key(const char *token, uint8_t out[TOKEN_KEY]);
 /* The secret that belongs to that key: nobody without the token has it. */
 void token_secret(const char *token, uint8_t out[TOKEN_KEY]);
 
-/* Bytes as lower-case hexadecimal digits with a NUL, and back; false: these are not `len` bytes. */
-void token_to_hex(const uint8_t *bytes, size_t len, char *out);
-bool token_from_hex(const char *text, uint8_t *out, size_t len);
-
 /* The token of the header Authorization; false: it is no bearer token of ours. */
 bool token_of_header(const char *authorization, char out[TOKEN_TEXT]);
 

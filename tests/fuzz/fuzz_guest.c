@@ -1,6 +1,7 @@
 /* fuzz_guest.c - any bytes as the headers Authorization, Cookie, Origin and Host, and as the list
  * of tokens: what is taken for a token or a session is one, and nobody is let in who has none of
  * the list. */
+#include "../../engine/base/hex.h"
 #include "../../engine/http/browser.h"
 #include "fuzz.h"
 
@@ -38,8 +39,8 @@ static void look_at_gate(const char *header)
     struct err err;
     token_hash(known, hash);
     token_session_key(known, key);
-    token_to_hex(hash, sizeof hash, hash_text);
-    token_to_hex(key, sizeof key, key_text);
+    hex_write(hash, sizeof hash, hash_text);
+    hex_write(key, sizeof key, key_text);
     int n = snprintf(list, sizeof list, "{\"tokens\":[[\"shop\",\"read\",true,\"%s\",\"%s\"]]}", hash_text,
                      key_text);
     MUST(gate_take(&g, list, (size_t)n, 1, &err) == 0);
