@@ -174,6 +174,29 @@ static void origins_of_effects_begin_with_bucket_and_number_of_the_check(void)
     CU_ASSERT_STRING_NOT_EQUAL(first + 8, second + 8);
 }
 
+/* What follows a key's digits has them in its first 24, and counts in the last eight. */
+static void the_origin_of_a_new_life_follows_from_the_old_one(void)
+{
+    static const struct {
+        const char *origin, *anew;
+    } lives[] = {
+        { "b75ae83bea9f4ecb9112b7451a129de4", "b75ae83bea9f4ecb9112b7451a129de5" },
+        { "b75ae83bea9f4ecb9112b7451a12ffff", "b75ae83bea9f4ecb9112b7451a130000" },
+        { "b75ae83bea9f4ecb9112b745ffffffff", "b75ae83bea9f4ecb9112b74500000000" },
+        { NULL, "dcd5a9ee91b10972300ebc975b9f076f" },
+        { "1772370900/7", "dcd5a9ee91b10972300ebc975b9f076f" },
+        { "b75ae83bea9f4ecb9112b7451a129de", "e10dc4deb274ca8cf58c7e1460883966" },
+        { "b75ae83bea9f4ecb9112b7451a129de4a", "bdb455382d2a23e53db6bffaf146a51f" },
+        { "B75AE83BEA9F4ECB9112B7451A129DE4", "bf888f76ed4dd5fefb87cf9b59c1cb00" },
+    };
+    for (size_t i = 0; i < sizeof lives / sizeof *lives; i++) {
+        const struct idempotency of = { .origin = lives[i].origin, .first_check_at = 1772370900, .id = 7 };
+        char anew[IDEMPOTENCY_KEY_SIZE];
+        idempotency_origin_anew(&of, anew);
+        CU_ASSERT_STRING_EQUAL(anew, lives[i].anew);
+    }
+}
+
 static void a_bucket_is_the_one_that_sql_computes(void)
 {
     CU_ASSERT_EQUAL(bucket_of("orders", "42"), 50);
@@ -229,6 +252,7 @@ static const struct test tests[] = {
     TEST(all_runs_of_a_delivery_have_one_key),
     TEST(the_origin_of_an_event_has_its_name_and_the_slot_of_a_deferral),
     TEST(origins_of_effects_begin_with_bucket_and_number_of_the_check),
+    TEST(the_origin_of_a_new_life_follows_from_the_old_one),
     TEST(a_bucket_is_the_one_that_sql_computes),
     TEST(the_border_between_name_and_key_counts),
     TEST(buckets_are_even),

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../engine/base/settings.h"
+#include "../engine/rules/idempotency.h"
 #include "pg_fixture.h"
 
 static void a_check_asked_for_again_while_it_ran_starts_anew(void)
@@ -34,6 +35,24 @@ static void a_check_asked_for_again_while_it_ran_starts_anew(void)
            id, SLOT + 7200);
     SQL_IS("1", "SELECT count(*) FROM prescient.future_job");
     check_rows_free(&run.page);
+}
+
+/* SQL starts plain checks anew, the engine those of schedules: after a restore either may write
+ * what the other had written. */
+static void the_origin_of_a_new_life_is_the_one_that_the_engine_computes(void)
+{
+    WITH_SERVER();
+    static const char *const origins[] = {
+        "b75ae83bea9f4ecb9112b7451a129de4", "b75ae83bea9f4ecb9112b745ffffffff",
+        "00000000000000000000000000000000", "b75ae83bea9f4ecb9112b7451a129de4a",
+        "B75AE83BEA9F4ECB9112B7451A129DE4", "b75ae83bea9f4ecb9112b7451a129de4\n",
+        "1772370900/7", "xyz", "",
+    };
+    for (size_t i = 0; i < sizeof origins / sizeof *origins; i++) {
+        char anew[IDEMPOTENCY_KEY_SIZE];
+        idempotency_origin_anew(&(struct idempotency){ .origin = origins[i] }, anew);
+        SQL_IS(anew, "SELECT prescient.origin_anew('%s')", origins[i]);
+    }
 }
 
 static void a_move_never_lands_in_a_slot_that_has_begun(void)
@@ -353,6 +372,7 @@ static void a_check_whose_commit_fails_is_not_new(void)
 static const struct test tests[] = {
     TEST(pages_of_several_priorities_are_settled_in_a_slot_of_either_kind),
     TEST(a_check_asked_for_again_while_it_ran_starts_anew),
+    TEST(the_origin_of_a_new_life_is_the_one_that_the_engine_computes),
     TEST(a_move_never_lands_in_a_slot_that_has_begun),
     TEST(what_was_replaced_meanwhile_keeps_its_new_state),
     TEST(effects_follow_what_was_touched_and_nothing_else),

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "../base/fingerprint.h"
+#include "../base/hex.h"
 
 #define LEAD_DIGITS 8
 #define NUMBER_BITS 24
+#define COUNTED_BYTES 4
 
 static void add_number(struct sha256_ctx *sha, int64_t number)
 {
@@ -103,29 +105,40 @@ void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOT
         out[i] = "0123456789abcdef"[by->lead >> 4 * (LEAD_DIGITS - 1 - i) & 15];
 }
 
-static void begin_origin_anew(struct sha256_ctx *sha, const struct idempotency *of)
+/* For one that is no key: a text of other lives must not come out. */
+static void digest_anew(const struct idempotency *of, uint8_t out[IDEMPOTENCY_BYTES])
 {
+    struct sha256_ctx sha;
     char first[ORIGIN_MAX + 1];
     const char *origin = of->origin;
     if (!origin) {
         snprintf(first, sizeof first, "%" PRId64 "/%" PRId64, of->first_check_at, of->id);
         origin = first;
     }
-    sha256_init(sha);
-    sha256_update(sha, strlen("anew "), (const uint8_t *)"anew ");
-    sha256_update(sha, strlen(origin), (const uint8_t *)origin);
+    sha256_init(&sha);
+    sha256_update(&sha, strlen("anew "), (const uint8_t *)"anew ");
+    sha256_update(&sha, strlen(origin), (const uint8_t *)origin);
+    sha256_digest(&sha, IDEMPOTENCY_BYTES, out);
 }
 
-void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
+static void count_on(uint8_t origin[IDEMPOTENCY_BYTES])
 {
-    struct sha256_ctx sha;
-    begin_origin_anew(&sha, of);
-    fingerprint_hex(&sha, out, IDEMPOTENCY_KEY_SIZE);
+    for (int i = IDEMPOTENCY_BYTES - 1; i >= IDEMPOTENCY_BYTES - COUNTED_BYTES; i--)
+        if (++origin[i])
+            return;
 }
 
 void idempotency_origin_anew_bytes(const struct idempotency *of, uint8_t out[IDEMPOTENCY_BYTES])
 {
-    struct sha256_ctx sha;
-    begin_origin_anew(&sha, of);
-    sha256_digest(&sha, IDEMPOTENCY_BYTES, out);
+    if (of->origin && hex_read(of->origin, out, IDEMPOTENCY_BYTES))
+        count_on(out);
+    else
+        digest_anew(of, out);
+}
+
+void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE])
+{
+    uint8_t origin[IDEMPOTENCY_BYTES];
+    idempotency_origin_anew_bytes(of, origin);
+    hex_write(origin, IDEMPOTENCY_BYTES, out);
 }

@@ -62,7 +62,11 @@ void idempotency_key_of_event(const char *reader, const char *cursor, int64_t em
  * 24 of a sha256. */
 void idempotency_origin_of_effect(const struct declaration *by, char out[IDEMPOTENCY_KEY_SIZE]);
 
-/* The origin of the life that begins where this one ends. */
+/* The origin of the life that begins where this one ends: the same whoever computes it, and however
+ * often. Of an origin that is the digits of a key it is these, with the last eight counted on by
+ * one, and after ffffffff from 0: a schedule has a new life at each occurrence, and a sha256 would
+ * cost more than half of what an engine does for a check. Of any other origin it is the sha256 of
+ * "anew " and it. SQL computes it, too (prescient.origin_anew). */
 void idempotency_origin_anew(const struct idempotency *of, char out[IDEMPOTENCY_KEY_SIZE]);
 void idempotency_origin_anew_bytes(const struct idempotency *of, uint8_t out[IDEMPOTENCY_BYTES]);
 

@@ -18,10 +18,14 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
                                  ELSE first_check_at::text END || '/' || id) $$;
 
 -- The origin of a life that begins where this one ends: the same whoever writes it, and however
--- often.
+-- often (engine/rules/idempotency.h).
 CREATE FUNCTION prescient.origin_anew(origin text) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT left(encode(sha256(convert_to('anew ' || origin, 'UTF8')), 'hex'), 32) $$;
+    SELECT CASE WHEN origin ~ '^[0-9a-f]{32}$'
+                THEN left(origin, 24)
+                     || lpad(to_hex((('x' || right(origin, 8))::bit(32)::bigint + 1) & x'ffffffff'::bigint),
+                             8, '0')
+                ELSE left(encode(sha256(convert_to('anew ' || origin, 'UTF8')), 'hex'), 32) END $$;
 
 -- An id that no row of the same slot, bucket and priority has. A sequence may have been set back (a
 -- restore of the data alone, logical replication, setval) and give out ids that are in use.
