@@ -99,6 +99,7 @@ void lane_env_begin(struct lane_env_fixture *x, const char *text)
         .totals = &x->totals,
         .trouble = &x->trouble,
         .zones = &x->zones,
+        .terms_memo = &x->terms_memo,
         .random = &x->random,
         .events = { .fatal = fatal, .ctx = x },
     };

@@ -33,6 +33,7 @@ struct lane_env_fixture {
     struct totals totals;
     struct trouble trouble;
     struct zones zones;
+    struct terms_memo terms_memo;
     uint64_t random;
     struct lane_env env;
     int fatal_rc;                   /* of the last fatal event; 0: none came */

@@ -214,12 +214,77 @@ static void what_begins_with_another_word_is_taken_for_that_of_a_schedule(void)
     }
 }
 
+/* Whatever was read before, the memo gives what parsing gives. */
+static void a_memo_gives_what_parsing_gives(void)
+{
+    static const char *const all[] = {
+        "schedule \"a\" every 300 bias 0.0667 missed run_once",
+        "schedule \"another one\" every 300 bias 0.0667 missed run_once",
+        "schedule \"a\" every 301 bias 0.0667 missed run_once",
+        "schedule \"a\" every 301 bias 0.0667 missed run_once from 1772370900",
+        "schedule \"b\" every 301 bias 0.0667 missed run_once from 1772370900",
+        "schedule \"b\" every 301 bias 0.0667 missed run_once payload once",
+        "schedule \"\" every 301 bias 0.0667 missed run_once payload once",
+        "schedule \"b",
+        "schedule \"b\"",
+        "schedule \"b\"every 301 bias 0.0667 missed run_once payload once",
+        "schedule \"\"\" every 301 bias 0.0667 missed run_once payload once",
+        "schedule \"b\"\" every 301 bias 0.0667 missed run_once payload once\" every 5",
+        "schedule \"b\1\" every 5",
+        "schedule \"c\" every 5",
+        "schedule \"b\1\" every 5",
+        "schedule \"b\x7f\" every 5",
+        "schedule \"\xc3\" every 5",
+        "schedule \"für Köln\" every 5",
+        "schedule \"c\" every 5",
+        "schedule c every 5",
+        "schedule \"c\" every 5 every 5",
+        "schedule \"d\" every 5 every 5",
+        "schedule \"c\" cron \"0 9 * * mon-fri\" zone \"Europe/Amsterdam\" missed run_all",
+        "schedule \"d\" cron \"0 9 * * mon-fri\" zone \"Europe/Amsterdam\" missed run_all",
+        "event late of orders key 42 job look number 1 failures 0 first 0 listener hook at 1",
+        "schedule \"d\" cron \"0 9 * * mon-fri\" zone \"Europe/Amsterdam\" missed run_all",
+        "schedule \"e\" every 5",
+        "schedule \"e\" every 5 digest \"e\"",
+        "schedule \"f\" every 5 digest \"e\"",
+    };
+    static struct terms_memo memo;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct terms wanted;
+        struct err err = { 0 }, of_memo = { 0 };
+        char text[TERMS_MAX + 1], memo_text[TERMS_MAX + 1];
+        int rc = terms_parse(all[i], &wanted, &err);
+        const struct terms *found = terms_read(&memo, all[i], &of_memo);
+        CU_ASSERT_EQUAL_FATAL(found != NULL, rc == 0);
+        CU_ASSERT_STRING_EQUAL(of_memo.text, err.text);
+        if (found)
+            CU_ASSERT_STRING_EQUAL(terms_print(found, memo_text), terms_print(&wanted, text));
+    }
+}
+
+static void a_name_longer_than_is_allowed_is_refused_beside_a_memo(void)
+{
+    static struct terms_memo memo;
+    char text[400], name[300];
+    for (int len = RECURRENCE_NAME_MAX - 1; len <= RECURRENCE_NAME_MAX + 1; len++) {
+        memset(name, 'n', sizeof name);
+        name[len] = '\0';
+        CU_ASSERT_PTR_NOT_NULL(terms_read(&memo, "schedule \"a\" every 5", NULL));
+        snprintf(text, sizeof text, "schedule \"%s\" every 5", name);
+        const struct terms *found = terms_read(&memo, text, NULL);
+        CU_ASSERT_EQUAL(found != NULL, len <= RECURRENCE_NAME_MAX);
+        CU_ASSERT(!found || !strcmp(found->recurrence.name, name));
+    }
+}
+
 static const struct test tests[] = {
     TEST(what_is_read_is_written_in_one_form),
     TEST(errors_name_the_word_and_its_column),
     TEST(the_longest_terms_fit),
     TEST(the_longest_terms_of_an_event_fit),
     TEST(what_begins_with_another_word_is_taken_for_that_of_a_schedule),
+    TEST(a_memo_gives_what_parsing_gives),
+    TEST(a_name_longer_than_is_allowed_is_refused_beside_a_memo),
     { NULL, NULL },
 };
 

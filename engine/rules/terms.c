@@ -494,10 +494,9 @@ static void unknown_word(const struct reader *r, const char *word)
 /* Copies a bare word or value; `out` has room for the whole text. */
 static void take_bare(struct reader *r, char *out)
 {
-    size_t len = strcspn(r->p, " \t");
-    memcpy(out, r->p, len);
-    out[len] = '\0';
-    r->p += len;
+    while (*r->p && !is_blank(*r->p))
+        *out++ = *r->p++;
+    *out = '\0';
 }
 
 static int take_quoted(struct reader *r, char *out)
@@ -588,7 +587,7 @@ static int read_words(struct reader *r, char *room, struct terms *out, uint32_t 
     return 0;
 }
 
-/* Not the whole struct: its texts are long, and each check of a schedule is parsed twice a run. */
+/* Not the whole struct: its texts are long. */
 static void clear(struct terms *t)
 {
     t->has_event = false;
@@ -625,6 +624,38 @@ int terms_parse(const char *text, struct terms *out, struct err *err)
     terms.has_event = seen >> EVENT & 1;
     memcpy(out, &terms, terms.has_event ? sizeof terms : offsetof(struct terms, event));
     return 0;
+}
+
+/* What follows `schedule "NAME"`, with the name's place; NULL: the text does not begin so, or the
+ * name is too long, or has a quote, a control character or more than ASCII. */
+static const char *behind_plain_name(const char *text, const char **name, size_t *len)
+{
+    static const char before[] = "schedule \"";
+    if (strncmp(text, before, sizeof before - 1) != 0)
+        return NULL;
+    const char *p = *name = text + sizeof before - 1;
+    while (*p >= ' ' && *p < 0x7f && *p != '"')
+        p++;
+    *len = (size_t)(p - *name);
+    return *len && *len <= RECURRENCE_NAME_MAX && p[0] == '"' && p[1] == ' ' ? p + 1 : NULL;
+}
+
+const struct terms *terms_read(struct terms_memo *memo, const char *text, struct err *err)
+{
+    const char *name;
+    size_t len;
+    const char *rest = behind_plain_name(text, &name, &len);
+    if (rest && !strcmp(rest, memo->rest)) {
+        memcpy(memo->terms.recurrence.name, name, len);
+        memo->terms.recurrence.name[len] = '\0';
+        return &memo->terms;
+    }
+    *memo->rest = '\0';
+    if (terms_parse(text, &memo->terms, err) < 0)
+        return NULL;
+    if (rest && strlen(rest) < sizeof memo->rest)
+        strcpy(memo->rest, rest);
+    return &memo->terms;
 }
 
 bool terms_have_payload_once(const char *terms)

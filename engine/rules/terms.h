@@ -76,6 +76,17 @@ bool terms_have_payload_once(const char *terms);
  * expected. A zone is not looked up: its name must be one that could be. */
 int terms_parse(const char *text, struct terms *out, struct err *err);
 
+/* The terms that were read last. Those of many schedules are the same but for the name, and each
+ * check's are read when it comes in and when it is answered. Begins as zeros. */
+struct terms_memo {
+    char rest[120];                 /* what follows the name; "": nothing is kept */
+    struct terms terms;
+};
+
+/* As terms_parse; what differs from the terms before by a plain name alone is not parsed again. The
+ * result is the memo's, until the next call; NULL with an error. */
+const struct terms *terms_read(struct terms_memo *memo, const char *text, struct err *err);
+
 /* Returns `out`. What was parsed reads back as the same. */
 const char *terms_print(const struct terms *terms, char out[TERMS_MAX + 1]);
 

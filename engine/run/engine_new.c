@@ -108,6 +108,7 @@ static void connect_parts(struct engine *e)
         .totals = &e->totals,
         .trouble = &e->trouble,
         .zones = &e->zones,
+        .terms_memo = &e->terms_memo,
         .random = &e->random,
         .events = { engine_target_over, engine_errand_done, engine_fatal, e },
     };

@@ -36,6 +36,7 @@ struct engine {
     struct totals totals;
     struct trouble trouble;
     struct zones zones;
+    struct terms_memo terms_memo;
     /* the last lane runs fine slots and nothing else: a slow check there holds no lease that a pass
      * needs */
     struct targets fine_targets;

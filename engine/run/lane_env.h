@@ -9,6 +9,7 @@
 #include "../base/settings.h"
 #include "../pool/pool.h"
 #include "../rules/retry.h"
+#include "../rules/terms.h"
 #include "clocks.h"
 #include "cooldown.h"
 #include "counts.h"
@@ -64,6 +65,7 @@ struct lane_env {
     struct totals *totals;
     struct trouble *trouble;
     struct zones *zones;
+    struct terms_memo *terms_memo;
     uint64_t *random;
     struct lane_events events;
 };

@@ -14,21 +14,21 @@
 /* ---- its rule ---- */
 
 struct rule {
-    struct terms terms;
+    const struct terms *terms;      /* until the next one is read */
     struct recurrence_grid grid;
 };
 
 static int read_rule(const struct lane_env *env, const struct check *c, int64_t now_us, struct rule *out,
                      struct err *err)
 {
-    int rc = terms_parse(c->terms, &out->terms, err);
-    if (rc < 0)
-        return rc;
-    if (out->terms.has_event != check_is_delivery(c))
+    out->terms = terms_read(env->terms_memo, c->terms, err);
+    if (!out->terms)
+        return err->code;
+    if (out->terms->has_event != check_is_delivery(c))
         return err_set(err, ERR_INPUT, "terms: the words of an event do not begin with event");
-    const struct recurrence *r = &out->terms.recurrence;
+    const struct recurrence *r = &out->terms->recurrence;
     out->grid = (struct recurrence_grid){ .slot_length_s = env->clocks->slot_length_s };
-    if (out->terms.has_event || !r->is_cron)
+    if (out->terms->has_event || !r->is_cron)
         return 0;
     out->grid.zone = zones_find(env->zones, r->zone, now_us, err);
     return out->grid.zone ? 0 : err->code;
@@ -72,7 +72,7 @@ static bool has_begun(const struct check *c)
 static struct occurrence occurrence_of(const struct rule *rule, const struct check *c)
 {
     return (struct occurrence){
-        .terms = &rule->terms,
+        .terms = rule->terms,
         .grid = &rule->grid,
         .first_check_at = c->first_check_at,
         .next_check_at = c->next_check_at,
@@ -154,7 +154,7 @@ enum recurring_way recurring_take_in(const struct lane_env *env, struct page *pa
     }
     if (check_is_delivery(c))
         return RECURRING_RUNS;
-    if (*rule.terms.digest)
+    if (*rule.terms->digest)
         return answer_digest(env, page, index, now_us) ? RECURRING_MOVES_ON : RECURRING_UNREADABLE;
     struct occurrence o = occurrence_of(&rule, c);
     struct recurrence_verdict v = occurrence_judge(&o, now_of_slot(env, page, c));
@@ -187,7 +187,7 @@ void recurring_resume(const struct lane_env *env, const struct page *page, struc
 /* How long after its slot `every` counts from. */
 static int32_t counted_phase_s(const struct lane_env *env, const struct rule *rule, const struct check *c)
 {
-    return rule->terms.recurrence.is_cron ? 0 : phase_of_check_s(env->clocks, c);
+    return rule->terms->recurrence.is_cron ? 0 : phase_of_check_s(env->clocks, c);
 }
 
 static int64_t next_of(const struct rule *rule, const struct page *page, const struct settlement *s,
@@ -196,11 +196,11 @@ static int64_t next_of(const struct rule *rule, const struct page *page, const s
     struct occurrence o = occurrence_of(rule, s->check);
     int64_t began_at = now_of(page, s->check);
     /* a digest takes no time, so nothing is added up from one to the next */
-    if (*rule->terms.digest)
+    if (*rule->terms->digest)
         began_at = slot_floor(began_at, rule->grid.slot_length_s);
     int64_t ended_at = began_at;
     int64_t ended_us = s->run_at_us + s->run_us;
-    if (s->ran && !*rule->terms.digest && ended_us > began_at * 1000000)
+    if (s->ran && !*rule->terms->digest && ended_us > began_at * 1000000)
         ended_at = (ended_us + 999999) / 1000000;
     return occurrence_after(&o, began_at - phase_s, ended_at - phase_s);
 }
