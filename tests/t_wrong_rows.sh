@@ -95,3 +95,19 @@ is "all of them are in slots" \
     "$(q "SELECT count(*) FROM prescient.future_job WHERE prescient.is_slot(next_check_at)")" 4995
 is "what is late in a slot is run" \
     "$(q "SELECT count(*) FROM prescient.future_job_history WHERE entity_key = 'behind'")" 1
+
+# Ids of one's own: each answer is written to its own row, however far the ids are from each other,
+# and though doubles cannot tell some of them apart.
+q "DELETE FROM prescient.future_job" >/dev/null
+q "DELETE FROM prescient.future_job_history" >/dev/null
+ids="-9223372036854775807 -5 0 3 9007199254740991 9007199254740992 9007199254740993 9007199254740994
+     9223372036854775806 9223372036854775807"
+for id in $ids; do
+    put "'id $id'" "$(own "'id $id'")" "$slot + interval '30 minutes'" id "$id"
+done
+limited 100 "$P" run >run.out 2>run.err
+is "a run with such ids is well" $? 0
+is "each of them is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' ' || run_count
+                                       FROM prescient.future_job_history ORDER BY entity_key")" \
+    "$(for id in $ids; do echo "id $id done 1"; done | LC_ALL=C sort)"
+is "and none is left" "$(q "SELECT count(*) FROM prescient.future_job")" 0

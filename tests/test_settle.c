@@ -97,6 +97,24 @@ static void answers_are_sent_in_the_order_of_their_ids_and_twins_apart(void)
     end();
 }
 
+static void ids_too_far_from_the_first_wait_for_the_next(void)
+{
+    begin(5, 0);
+    static const int64_t ids[] = { INT64_MIN + 1, INT64_MIN + SETTLE_IDS_SPAN, 7, 7 + SETTLE_IDS_SPAN,
+                                   6 + SETTLE_IDS_SPAN };
+    for (int i = 0; i < 5; i++)
+        page->rows.checks[i].id = ids[i];
+    CU_ASSERT_EQUAL(fill(), 2);
+    is_taken(0);
+    CU_ASSERT_EQUAL(fill(), 2);
+    CU_ASSERT_EQUAL(settler.batch[1].check->id, 6 + SETTLE_IDS_SPAN);
+    is_taken(0);
+    CU_ASSERT_EQUAL(fill(), 1);
+    is_taken(0);
+    CU_ASSERT_TRUE(page_is_over(page));
+    end();
+}
+
 static void digests_beyond_those_of_one_settle_wait_for_the_next(void)
 {
     static struct digest digests[2 * SETTLE_DIGESTS_MAX + 4];
@@ -317,6 +335,7 @@ static void a_command_that_can_write_nothing_ends(void)
 static const struct test tests[] = {
     TEST(a_page_is_due_when_all_is_answered_or_the_oldest_answer_has_waited),
     TEST(answers_are_sent_in_the_order_of_their_ids_and_twins_apart),
+    TEST(ids_too_far_from_the_first_wait_for_the_next),
     TEST(digests_beyond_those_of_one_settle_wait_for_the_next),
     TEST(what_is_written_is_counted_and_over),
     TEST(a_missed_occurrence_that_was_filed_into_this_full_slot_is_noted),

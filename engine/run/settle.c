@@ -108,6 +108,15 @@ static int without_more_digests(const struct page *p, struct place *places, int 
     return kept;
 }
 
+/* What a plain INSERT gave an id of its own, far above the others, waits for the next settle. */
+static int without_far_ids(const struct place *places, int n)
+{
+    int kept = n;
+    while (kept > 1 && (uint64_t)places[kept - 1].id - (uint64_t)places[0].id >= SETTLE_IDS_SPAN)
+        kept--;
+    return kept;
+}
+
 /* The answered checks of the page, sorted by id: two settles then never wait for each other in a
  * circle. Rows of one priority of a split slot's page come in that order already; those of a whole
  * slot are ordered by bucket first. */
@@ -128,7 +137,7 @@ static int gather(const struct page *p, int most, int64_t now_us, struct place *
         qsort(out, (size_t)n, sizeof *out, by_id);
         n = without_twins(out, n);
     }
-    n = without_more_digests(p, out, n);
+    n = without_more_digests(p, out, without_far_ids(out, n));
     return n < most ? n : most;
 }
 

@@ -30,6 +30,7 @@ enum sql_type {
     SQL_INT2S,
     SQL_INT4S,
     SQL_INT8S,
+    SQL_FLOAT8S,
     SQL_TEXTS,
     SQL_UUIDS,      /* 16 bytes each, without gaps */
     SQL_MOMENTS,
@@ -41,6 +42,7 @@ enum sql_type {
 struct sql_int2s { int n; const int16_t *v; };
 struct sql_int4s { int n; const int32_t *v; };
 struct sql_int8s { int n; const int64_t *v; };
+struct sql_float8s { int n; const double *v; };
 struct sql_uuids { int n; const unsigned char *v; };
 struct sql_texts { int n; const char *const *v; };
 

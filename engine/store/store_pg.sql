@@ -482,20 +482,22 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- the tenant, each with the number of its bytes and a colon before it (0: none), and the terms.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR f.terms IS NOT NULL
           OR f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL OR {is_left_out}
-     THEN coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
+     THEN coalesce({lock_place}, '') || CASE WHEN {is_left_out} THEN ' +' ELSE ' -' END
          || {put_off_origin_terms} END
 
 -- part: aside_degraded
-nullif(coalesce({lock_place}, '') || ' ' || CASE WHEN {is_left_out} THEN '+' ELSE '-' END
+nullif(coalesce({lock_place}, '') || CASE WHEN {is_left_out} THEN ' +' ELSE ' -' END
        || {put_off_origin_terms}, ' - ')
 
 -- part: put_off_origin_terms
-coalesce(date_part('epoch', f.put_off_at)::bigint::text, '') || ' ' || coalesce(f.origin, '')
-    || CASE WHEN f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL OR f.terms IS NOT NULL
+coalesce(date_part('epoch', f.put_off_at)::bigint::text || ' ', ' ') || coalesce(f.origin, '')
+    || CASE WHEN f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL
             THEN E'\n' || coalesce(octet_length(convert_to(f.concurrency_key, 'UTF8')), 0) || ':'
                  || coalesce(f.concurrency_key, '') || E'\n'
                  || coalesce(octet_length(convert_to(f.tenant, 'UTF8')), 0) || ':' || coalesce(f.tenant, '')
-                 || E'\n' || coalesce(f.terms, '') ELSE '' END
+                 || E'\n' || coalesce(f.terms, '')
+            WHEN f.terms IS NOT NULL THEN E'\n0:\n0:\n' || f.terms
+            ELSE '' END
 
 -- part: is_left_out
 -- The payload is larger than its share of the bytes.
@@ -657,39 +659,46 @@ SELECT f.ctid::text AS place
 
 -- ---- settle -------------------------------------------------------------------------------------
 
--- :ids are the page's ids in order. The values of a row are found by its place in there
--- (width_bucket is a binary search) and a subscript. A join to unnest() becomes quadratic without
--- statistics, and so does id = ANY (:ids), which the planner then uses as a filter. :as_read has
+-- :offsets are the page's ids in order, from :first_id: whole numbers below 2^53. The values of a
+-- row are found by its place in there (width_bucket is a binary search, and of doubles it takes a
+-- third of that of bigints) and a subscript. A join to unnest() becomes quadratic without
+-- statistics, and so does id = ANY (...), which the planner then uses as a filter. :as_read has
 -- both counts as read, in one number. If all rows have the same value, a column has a single
 -- element: this is the usual case, and a subscript for each row and column would cost as much as
 -- the insert.
 
+-- part: offset
+(f.id - :first_id)::float8
+
+-- part: place
+width_bucket({offset}, :offsets)
+
 -- part: rows
 -- The rows of a page are adjacent in the index: one descent, and a range that ends with the page.
 f.next_check_at = :slot AND f.bucket = :bucket AND f.priority = :priority
-       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
-       AND (:ids)[width_bucket(f.id, :ids)] = f.id
+       AND f.id >= :first_id AND f.id <= :first_id + (:offsets)[cardinality(:offsets)]::bigint
+       AND (:offsets)[{place}] = {offset}
 
 -- part: rows_slot
 -- A page of a slot that was not split spans the buckets :first to :last. Most of these pages have
 -- few rows, but the slot may still be large, when a load was committed after the slot had been
 -- opened.
 f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last AND f.priority = :priority
-       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
-       AND (:ids)[width_bucket(f.id, :ids)] = f.id
+       AND f.id >= :first_id AND f.id <= :first_id + (:offsets)[cardinality(:offsets)]::bigint
+       AND (:offsets)[{place}] = {offset}
 
 -- part: rows_mixed
 -- A page of the priorities :first to :last: a range of the index that begins and ends with them.
 -- Rows of other pages may have the first or the last priority. Their ids, which the index has,
 -- exclude them without a look at the table.
 f.next_check_at = :slot AND f.bucket = :bucket AND f.priority >= :first AND f.priority <= :last
-       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
-       AND (:ids)[width_bucket(f.id, :ids)] = f.id
+       AND f.id >= :first_id AND f.id <= :first_id + (:offsets)[cardinality(:offsets)]::bigint
+       AND (:offsets)[{place}] = {offset}
 
 -- part: rows_slot_mixed
 f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
-       AND f.id >= (:ids)[1] AND f.id <= (:ids)[cardinality(:ids)]
-       AND (:ids)[width_bucket(f.id, :ids)] = f.id
+       AND f.id >= :first_id AND f.id <= :first_id + (:offsets)[cardinality(:offsets)]::bigint
+       AND (:offsets)[{place}] = {offset}
 
 -- part: as_read_slot as_read_mixed as_read_slot_mixed
 -- On a page of one bucket and one priority ids are unique, because of the index. With several
@@ -698,11 +707,11 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
 -- factor keeps priorities apart from counts.
 ({both_counts} # (f.bucket::bigint << 58)
  # (f.priority::bigint * 2654435761)) =
-       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
+       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[{place}])
 
 -- part: as_read
 {both_counts} =
-       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[width_bucket(f.id, :ids)])
+       coalesce((SELECT (:as_read)[1] WHERE cardinality(:as_read) = 1), (:as_read)[{place}])
 
 -- part: all_check_count
 (SELECT (:check_counts)[1] WHERE cardinality(:check_counts) = 1)
@@ -729,7 +738,7 @@ f.next_check_at = :slot AND f.bucket >= :first AND f.bucket <= :last
 
 -- part: still_there_skip
 -- The places of rows that are still as read. Those that were not changed are locked.
-ARRAY(SELECT width_bucket(f.id, :ids) FROM prescient.future_job f WHERE {rows} AND {as_read})
+ARRAY(SELECT {place} FROM prescient.future_job f WHERE {rows} AND {as_read})
 
 -- part: still_there
 NULL::integer[]
@@ -747,25 +756,26 @@ NULL::integer[]
 -- new id.
 -- forms: slot skip mixed
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
--- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
--- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
--- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4
+-- in: now timestamptz?, engine text?, first_id int8, offsets float8[], as_read int8[],
+-- in: check_counts int4[], failure_counts int4[], outcomes int2[], outcome_names text[],
+-- in: run_at_us timestamptz[], run_us int8[], notes int2[], texts text[], ran int2[],
+-- in: remember bool, first int4, last int4
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
 WITH {locks},
 gone AS (
     DELETE FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NULL AND EXISTS (SELECT FROM begun)
-    RETURNING width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+    RETURNING {place} AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
               f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant),
 gone_count AS MATERIALIZED (
     SELECT count(*) AS n FROM gone),
 anew AS MATERIALIZED (
-    SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+    SELECT {place} AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
            f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant, f.bucket,
            f.id, f.priority, f.origin, f.again_at
       FROM prescient.future_job f
      WHERE {chosen} AND {as_read} AND f.again_at IS NOT NULL
-       AND (SELECT n FROM gone_count) < cardinality(:ids)
+       AND (SELECT n FROM gone_count) < cardinality(:offsets)
        FOR UPDATE),
 renewed AS (
     UPDATE prescient.future_job f
@@ -812,13 +822,15 @@ archived AS (
             CASE r.ran WHEN 1 THEN (:run_us)[place] END AS run_us
               FROM ended, LATERAL (SELECT coalesce({all_ran}, (:ran)[place]) AS ran) r OFFSET 0) e)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
-       CASE WHEN t.n < cardinality(:ids)
+       CASE WHEN t.n < cardinality(:offsets)
             THEN ARRAY(SELECT place FROM gone UNION ALL SELECT place FROM renewed) END AS places,
        {still_there} AS still_there,
        CASE WHEN :remember
             THEN set_config('prescient.ended',
-                            ARRAY(SELECT (:ids)[place] FROM gone
-                                  UNION ALL SELECT (:ids)[place] FROM renewed)::text, true) END AS remembered
+                            ARRAY(SELECT :first_id + (:offsets)[place]::bigint
+                                    FROM (SELECT place FROM gone
+                                          UNION ALL SELECT place FROM renewed) p)::text, true)
+           END AS remembered
   FROM (SELECT (c.n + (SELECT count(*) FROM renewed))::integer AS n FROM gone_count c) t
 
 -- part: moves_to
@@ -829,7 +841,7 @@ least(prescient.slot_ceil(greatest({next_at}, {slot_open_next})), {asked_for})
 -- part: moves_to_fine
 -- Some of the page move to fine slots.
 least(prescient.slot_moved({next_at}, :slot, (SELECT coalesce(:now, at) FROM begun),
-                           coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)])
+                           coalesce({all_failure_count}, (:failure_counts)[{place}])
                            > f.failure_count), {asked_for})
 
 -- part: moves_to_paused moves_to_fine_paused
@@ -839,7 +851,7 @@ least(CASE WHEN {next_at} < '9000-01-01 00:00:00+00'
                 OR {next_at} = ANY (ARRAY(SELECT p.slot_at FROM paused p))
            THEN prescient.slot_moved({next_at}, :slot, (SELECT coalesce(:now, at) FROM begun),
                                      coalesce({all_failure_count},
-                                              (:failure_counts)[width_bucket(f.id, :ids)]) > f.failure_count)
+                                              (:failure_counts)[{place}]) > f.failure_count)
            ELSE {slot_open_next} END, {asked_for})
 
 -- part: moved
@@ -870,7 +882,7 @@ paused AS MATERIALIZED (
        FOR SHARE SKIP LOCKED)
 
 -- part: next_at
-coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[width_bucket(f.id, :ids)])
+coalesce((SELECT (:next_at)[1] WHERE cardinality(:next_at) = 1), (:next_at)[{place}])
 
 -- part: asked_for
 CASE WHEN f.again_at IS NOT NULL
@@ -889,32 +901,33 @@ CASE WHEN f.again_at IS NOT NULL
 -- :deferred_at and :put_off_at (the epoch: none).
 -- forms: slot skip mixed fine paused
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
--- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
--- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
--- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
--- in: next_at timestamptz[], deferred_at timestamptz[], put_off_at timestamptz[]
+-- in: now timestamptz?, engine text?, first_id int8, offsets float8[], as_read int8[],
+-- in: check_counts int4[], failure_counts int4[], outcomes int2[], outcome_names text[],
+-- in: run_at_us timestamptz[], run_us int8[], notes int2[], texts text[], ran int2[],
+-- in: remember bool, first int4, last int4, next_at timestamptz[], deferred_at timestamptz[],
+-- in: put_off_at timestamptz[]
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
 WITH {locks_of_move},
 moved AS (
     UPDATE prescient.future_job f
        SET {moved},
            again_at = CASE WHEN f.again_at IS NOT NULL AND f.again_at > {moves_to} THEN f.again_at END,
-           check_count = coalesce({all_check_count}, (:check_counts)[width_bucket(f.id, :ids)]),
-           failure_count = coalesce({all_failure_count}, (:failure_counts)[width_bucket(f.id, :ids)]),
+           check_count = coalesce({all_check_count}, (:check_counts)[{place}]),
+           failure_count = coalesce({all_failure_count}, (:failure_counts)[{place}]),
            deferred_at = nullif(coalesce((SELECT (:deferred_at)[1] WHERE cardinality(:deferred_at) = 1),
-                                         (:deferred_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
+                                         (:deferred_at)[{place}]), '1970-01-01 00:00:00+00'),
            put_off_at = nullif(coalesce((SELECT (:put_off_at)[1] WHERE cardinality(:put_off_at) = 1),
-                                        (:put_off_at)[width_bucket(f.id, :ids)]), '1970-01-01 00:00:00+00'),
+                                        (:put_off_at)[{place}]), '1970-01-01 00:00:00+00'),
            first_run_at = CASE WHEN f.first_run_at IS NULL
-                                AND coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]) = 1
-                               THEN (:run_at_us)[width_bucket(f.id, :ids)] ELSE f.first_run_at END,
+                                AND coalesce({all_ran}, (:ran)[{place}]) = 1
+                               THEN (:run_at_us)[{place}] ELSE f.first_run_at END,
            run_count = nullif(coalesce(f.run_count, 0)
-                              + coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)]), 0),
-           total_run_us = CASE coalesce({all_ran}, (:ran)[width_bucket(f.id, :ids)])
-                          WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[width_bucket(f.id, :ids)]
+                              + coalesce({all_ran}, (:ran)[{place}]), 0),
+           total_run_us = CASE coalesce({all_ran}, (:ran)[{place}])
+                          WHEN 1 THEN coalesce(f.total_run_us, 0) + (:run_us)[{place}]
                               ELSE f.total_run_us END
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun)
-    RETURNING width_bucket(f.id, :ids) AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec,
+    RETURNING {place} AS place, f.next_check_at, f.entity_name, f.entity_key, f.job_exec,
               f.tenant),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
@@ -928,22 +941,24 @@ run_log AS (
            CASE WHEN (SELECT cardinality(:texts) > 0) THEN (:texts)[(:notes)[m.place]] END, m.tenant
       FROM moved m WHERE coalesce({all_outcome}, (:outcomes)[m.place]) > 0)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
-       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM moved) END AS places,
+       CASE WHEN t.n < cardinality(:offsets) THEN ARRAY(SELECT place FROM moved) END AS places,
        {still_there} AS still_there,
-       CASE WHEN :remember THEN set_config('prescient.moved', ARRAY(SELECT (:ids)[place] FROM moved)::text,
-                                           true) END AS remembered
+       CASE WHEN :remember
+            THEN set_config('prescient.moved',
+                            ARRAY(SELECT :first_id + (:offsets)[place]::bigint FROM moved)::text, true)
+           END AS remembered
   FROM (SELECT count(*)::integer AS n FROM moved) t
 
 -- part: is_archived
-coalesce({all_archived}, (:archived)[width_bucket(f.id, :ids)]) = 1
+coalesce({all_archived}, (:archived)[{place}]) = 1
 
 -- part: anew
-origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex')
+origin = encode(uuid_send((:origins)[{place}]), 'hex')
 
 -- part: anew_once
 -- An occurrence of the page had a payload of its own (terms.h). Where it was run, passed over or
 -- ended, the check gets the schedule's; one that is only moved keeps it.
-origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex'),
+origin = encode(uuid_send((:origins)[{place}]), 'hex'),
            payload = CASE WHEN {gives_back_payload}
                           THEN (SELECT s.payload FROM prescient.schedule s
                                  WHERE s.entity_name = f.entity_name AND s.entity_key = f.entity_key
@@ -954,32 +969,34 @@ origin = encode(uuid_send((:origins)[width_bucket(f.id, :ids)]), 'hex'),
 
 -- part: gives_back_payload
 prescient.terms_have_payload_once(f.terms)
-AND ((:run_at_us)[width_bucket(f.id, :ids)] > '1970-01-01 00:00:00+00' OR {is_archived})
+AND ((:run_at_us)[{place}] > '1970-01-01 00:00:00+00' OR {is_archived})
 
 -- name: settle_renew
 -- Occurrences of schedules that are over: each row starts anew, at the next occurrence. :first_at
--- is that one's nominal slot, which becomes first_check_at even if the settle is late for it.
--- :archived is 1 for what leaves a row of history (a guard or failures ended it), else 0. All else
--- as in `move`.
+-- is that one's nominal slot, which becomes first_check_at even if the settle is late for it; it is
+-- empty where all are as :next_at. :archived is 1 for what leaves a row of history (a guard or
+-- failures ended it), else 0. All else as in `move`.
 --
 -- `was` has the old state of rows that are archived, and locks them; the UPDATE comes after it. A
 -- new life has a new id: with a clock that was set back, two lives would else have one key. The ids
 -- are drawn first and grow with the place, so that a place is found by the new id as by the old
--- one. The row's own terms stay: an edit may have written them meanwhile. :origins are what
--- origin_anew would return for the row as it was read.
+-- one. Their series stands in a SELECT of its own: in FROM its rows would be stored first. The
+-- row's own terms stay: an edit may have written them meanwhile. :origins are what origin_anew
+-- would return for the row as it was read.
 -- forms: slot skip mixed fine once
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
--- in: now timestamptz?, engine text?, ids int8[], as_read int8[], check_counts int4[],
--- in: failure_counts int4[], outcomes int2[], outcome_names text[], run_at_us timestamptz[],
--- in: run_us int8[], notes int2[], texts text[], ran int2[], remember bool, first int4, last int4,
--- in: next_at timestamptz[], first_at timestamptz[], archived int2[], origins uuid[]
+-- in: now timestamptz?, engine text?, first_id int8, offsets float8[], as_read int8[],
+-- in: check_counts int4[], failure_counts int4[], outcomes int2[], outcome_names text[],
+-- in: run_at_us timestamptz[], run_us int8[], notes int2[], texts text[], ran int2[],
+-- in: remember bool, first int4, last int4, next_at timestamptz[], first_at timestamptz[],
+-- in: archived int2[], origins uuid[]
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
 WITH {locks},
 drawn AS MATERIALIZED (
-    SELECT ARRAY(SELECT nextval('prescient.future_job_id_seq')
-                   FROM generate_series(1, cardinality(:ids))) AS ids FROM begun),
+    SELECT ARRAY(SELECT nextval('prescient.future_job_id_seq')::float8
+                   FROM (SELECT generate_series(1, cardinality(:offsets))) n) AS ids FROM begun),
 was AS MATERIALIZED (
-    SELECT width_bucket(f.id, :ids) AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
+    SELECT {place} AS place, f.first_check_at, f.entity_name, f.entity_key, f.job_exec,
            f.first_run_at, f.run_count, f.total_run_us, f.payload, f.concurrency_key, f.tenant
       FROM prescient.future_job f
      WHERE 1::int2 = ANY (:archived) AND {chosen} AND {as_read} AND {is_archived}
@@ -989,15 +1006,16 @@ was_count AS MATERIALIZED (
     SELECT count(*) AS n FROM was),
 renewed AS (
     UPDATE prescient.future_job f
-       SET id = (SELECT d.ids FROM drawn d)[width_bucket(f.id, :ids)],
-           first_check_at = least((:first_at)[width_bucket(f.id, :ids)], f.again_at),
+       SET id = (SELECT d.ids FROM drawn d)[{place}]::bigint,
+           first_check_at = least(CASE cardinality(:first_at) WHEN 0 THEN {next_at}
+                                ELSE (:first_at)[{place}] END, f.again_at),
            next_check_at = {moves_to},
            again_at = CASE WHEN f.again_at IS NOT NULL AND f.again_at > {moves_to} THEN f.again_at END,
            check_count = 0, failure_count = 0, deferred_at = NULL, put_off_at = NULL,
            first_run_at = NULL, run_count = NULL, total_run_us = NULL, {anew}
      WHERE {chosen} AND {as_read} AND EXISTS (SELECT FROM begun) AND (SELECT n FROM was_count) >= 0
-    RETURNING width_bucket(f.id, (SELECT d.ids FROM drawn d)) AS place, f.next_check_at, f.entity_name,
-              f.entity_key, f.job_exec, f.tenant),
+    RETURNING width_bucket(f.id::float8, (SELECT d.ids FROM drawn d)) AS place, f.next_check_at,
+              f.entity_name, f.entity_key, f.job_exec, f.tenant),
 run_log AS (
     INSERT INTO prescient.future_job_run (run_at, slot_at, next_check_at, run_us, check_count, failure_count,
                                           entity_name, entity_key, job_exec, outcome, engine, note, tenant)
@@ -1031,10 +1049,11 @@ archived AS (
               FROM was w, LATERAL (SELECT coalesce({all_ran}, (:ran)[w.place]) AS ran) r
              WHERE w.place IN (SELECT n.place FROM renewed n) OFFSET 0) e)
 SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
-       CASE WHEN t.n < cardinality(:ids) THEN ARRAY(SELECT place FROM renewed) END AS places,
+       CASE WHEN t.n < cardinality(:offsets) THEN ARRAY(SELECT place FROM renewed) END AS places,
        {still_there} AS still_there,
-       CASE WHEN :remember THEN set_config('prescient.renewed', ARRAY(SELECT (:ids)[place]
-                                                                        FROM renewed)::text, true)
+       CASE WHEN :remember
+            THEN set_config('prescient.renewed',
+                            ARRAY(SELECT :first_id + (:offsets)[place]::bigint FROM renewed)::text, true)
            END AS remembered
   FROM (SELECT count(*)::integer AS n FROM renewed) t
 

@@ -20,8 +20,9 @@ static const struct wire_type wire_types[SQL_TYPES] = {
     [SQL_UUID] = { 2950, NO_ELEMENT, 16 },      [SQL_MOMENT] = { 1184, NO_ELEMENT, 8 },
     [SQL_MOMENT_US] = { 1184, NO_ELEMENT, 8 },  [SQL_INT2S] = { 1005, SQL_INT2, 2 },
     [SQL_INT4S] = { 1007, SQL_INT4, 4 },        [SQL_INT8S] = { 1016, SQL_INT8, 8 },
-    [SQL_TEXTS] = { 1009, SQL_TEXT, 0 },        [SQL_UUIDS] = { 2951, SQL_UUID, 16 },
-    [SQL_MOMENTS] = { 1185, SQL_MOMENT, 8 },    [SQL_MOMENTS_US] = { 1185, SQL_MOMENT_US, 8 },
+    [SQL_FLOAT8S] = { 1022, SQL_FLOAT8, 8 },    [SQL_TEXTS] = { 1009, SQL_TEXT, 0 },
+    [SQL_UUIDS] = { 2951, SQL_UUID, 16 },       [SQL_MOMENTS] = { 1185, SQL_MOMENT, 8 },
+    [SQL_MOMENTS_US] = { 1185, SQL_MOMENT_US, 8 },
 };
 
 #define ARRAY_HEADER 20     /* dimensions, has NULLs, element type, length, lower bound */
@@ -30,6 +31,12 @@ static const struct wire_type wire_types[SQL_TYPES] = {
 int64_t wire_int8(const char *p) { uint64_t v; memcpy(&v, p, sizeof v); return (int64_t)be64toh(v); }
 int32_t wire_int4(const char *p) { uint32_t v; memcpy(&v, p, sizeof v); return (int32_t)be32toh(v); }
 void wire_put_int8(char *p, int64_t v) { uint64_t u = htobe64((uint64_t)v); memcpy(p, &u, sizeof u); }
+static void put_float8(char *p, double v)
+{
+    int64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    wire_put_int8(p, bits);
+}
 void wire_put_int4(char *p, int32_t v) { uint32_t u = htobe32((uint32_t)v); memcpy(p, &u, sizeof u); }
 void wire_put_int2(char *p, int16_t v) { uint16_t u = htobe16((uint16_t)v); memcpy(p, &u, sizeof u); }
 
@@ -78,6 +85,7 @@ static char *put_elements(char *p, enum sql_type element, int n, const void *v)
         case SQL_INT2: wire_put_int2(p + 4, ((const int16_t *)v)[i]); break;
         case SQL_INT4: wire_put_int4(p + 4, ((const int32_t *)v)[i]); break;
         case SQL_INT8: wire_put_int8(p + 4, wide[i]); break;
+        case SQL_FLOAT8: put_float8(p + 4, ((const double *)v)[i]); break;
         case SQL_MOMENT: wire_put_int8(p + 4, us_since_2000(wide[i])); break;
         case SQL_MOMENT_US: wire_put_int8(p + 4, wide[i] - EPOCH_US); break;
         default: memcpy(p + 4, (const char *)v + 16 * (size_t)i, 16); /* SQL_UUID */

@@ -163,7 +163,8 @@ struct store_read_page {
 /* ---- settle ---------------------------------------------------------------------------------- */
 
 /* Writes answers down in one transaction. All are of one lease, and the caller has sorted them by
- * id.
+ * id. No id is SETTLE_IDS_SPAN or more above the first one: PostgreSQL finds rows by how far they
+ * are from it, as doubles.
  *
  * A check that ends is deleted and gets a history row. If the application has set `again_at`
  * meanwhile, the check is archived and starts again at that time, with a new id. A check that moves
@@ -178,6 +179,7 @@ struct store_read_page {
  * locked by others are skipped, and each unchanged row gets the state SUPERSEDED or LOCKED. */
 
 enum { SETTLE_DIGESTS_MAX = 32 };
+#define SETTLE_IDS_SPAN (INT64_C(1) << 53)
 
 struct store_settle {
     struct store_call call;
