@@ -77,21 +77,13 @@ prescient() { "$@" "$program" --config "$tmp/prescient.cfg" --quiet --json "${ar
 args=(init); prescient >/dev/null
 slot=$(($(date +%s) / 900 * 900 - 900000))
 
-# fill JOB: the checks of one slot, written down as they lie in life: in the order of their ids.
-fill() {
-    local terms=NULL origin=NULL
-    if [ "$1" = guard_recur ]; then
-        terms="'schedule \"order ' || i || '\" every 3600 bias 0.0667 missed run_once'"
-        origin="md5(i::text)"
-    fi
-    slot=$((slot + 900))
-    q "TRUNCATE prescient.future_job"
-    q "INSERT INTO prescient.future_job (bucket, entity_name, entity_key, job_exec,
-       first_check_at, next_check_at, terms, origin)
-       SELECT prescient.bucket_of('orders', i::text), 'orders', i::text, '$1', to_timestamp($slot),
-           to_timestamp($slot), $terms, $origin FROM generate_series(1, $checks) i"
-    q "VACUUM (ANALYZE) prescient.future_job"
-    q "CHECKPOINT"
+. bench/slot_lib.sh
+
+# of_kind KIND [N]: a slot of that many checks of the kind
+of_kind() {
+    local recurs=
+    [ "$1" != recur ] || recurs=recurs
+    fill "guard_$1" "${2:-$checks}" "$recurs"
 }
 counters() {
     sleep 1.2                           # before PostgreSQL 15, counts are gathered twice a second
@@ -113,11 +105,11 @@ found() {
 # Counted twice: the reading of the counters is a transaction or two itself, and stays the same.
 measure_database() {
     local before after
-    fill "guard_$1"
+    of_kind "$1"
     args=(run --slot "$slot")
     # the first run of a slot may still find plans and caches cold; a second slot is what counts
     prescient >/dev/null
-    fill "guard_$1"
+    of_kind "$1"
     args=(run --slot "$slot")
     before=$(counters); prescient | ran; after=$(counters)
     IFS='|' read -r wal0 tx0 rows0 _ <<<"$before"
@@ -150,12 +142,11 @@ run_counted() {
     done
 }
 measure_start() {
-    local all=$checks
-    checks=1; fill guard_end; run_counted; checks=$all
+    of_kind end 1; run_counted
     engine0=$engine workers0=$workers
 }
 measure_instructions() {
-    fill "guard_$1"; run_counted; ran <"$tmp/totals"
+    of_kind "$1"; run_counted; ran <"$tmp/totals"
     found "$1.engine_instructions" $((engine - engine0)) "$checks"
     found "$1.worker_instructions" $((workers - workers0)) "$checks"
 }
