@@ -96,6 +96,20 @@ is "all of them are in slots" \
 is "what is late in a slot is run" \
     "$(q "SELECT count(*) FROM prescient.future_job_history WHERE entity_key = 'behind'")" 1
 
+# What stands beside a row with such values is run all the same.
+q "DELETE FROM prescient.future_job" >/dev/null
+q "DELETE FROM prescient.future_job_history" >/dev/null
+put "'beside'" "$(own "'beside'")" "$slot + interval '15 minutes'"
+put "'line'" "$(own "'line'")" "$slot + interval '15 minutes'" origin "E'1772370900\\n/7'"
+put "'infinity'" "$(own "'infinity'")" "$slot + interval '15 minutes'" put_off_at "'infinity'"
+put "'past'" "$(own "'past'")" "$slot + interval '15 minutes'" put_off_at "'-infinity'"
+limited 100 "$P" run >run.out 2>run.err
+is "a run ends that meets them" $? 1
+is "what is beside them is run, once" "$(q "SELECT entity_key || ' ' || outcome || ' ' || run_count
+                                              FROM prescient.future_job_history ORDER BY 1")" \
+    $'beside done 1\ninfinity done 1\npast done 1'
+has "an origin of two lines" "$(cat run.err)" "(e, line, noop) has an origin with an end of line"
+
 # Ids of one's own: each answer is written to its own row, however far the ids are from each other,
 # and though doubles cannot tell some of them apart.
 q "DELETE FROM prescient.future_job" >/dev/null

@@ -39,6 +39,8 @@ struct check {                      /* the strings end with NUL and live as long
     const char *tenant;             /* whose it is; NULL: its entity stands for it */
     /* an open transaction has asked for it again: a job would not see its writes yet */
     bool kept;
+    /* its origin has an end of line: what stands behind it cannot be told from what follows */
+    bool is_garbled;
 #define CHECK_TEXT(name) uint32_t name##_len;       /* bytes, without the NUL */
     CHECK_TEXTS(CHECK_TEXT)
 #undef CHECK_TEXT

@@ -208,6 +208,8 @@ void verdict_job_is_gone(const struct lane_env *env, struct page *page, int job,
  * for those that come next, mark_swept). Returns what is wrong; NULL: nothing. */
 static const char *why_impossible(const struct check *c)
 {
+    if (c->is_garbled)
+        return "has an origin with an end of line";
     if (c->check_count < 0 || c->failure_count < 0)
         return "has a negative count";
     if (c->entity_name_len > CHECK_NAME_MAX || c->entity_key_len > CHECK_NAME_MAX ||

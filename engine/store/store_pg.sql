@@ -490,7 +490,8 @@ nullif(coalesce({lock_place}, '') || CASE WHEN {is_left_out} THEN ' +' ELSE ' -'
        || {put_off_origin_terms}, ' - ')
 
 -- part: put_off_origin_terms
-coalesce(date_part('epoch', f.put_off_at)::bigint::text || ' ', ' ') || coalesce(f.origin, '')
+coalesce(CASE WHEN isfinite(f.put_off_at) THEN date_part('epoch', f.put_off_at)::bigint::text END || ' ', ' ')
+    || coalesce(f.origin, '')
     || CASE WHEN f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL
             THEN E'\n' || coalesce(octet_length(convert_to(f.concurrency_key, 'UTF8')), 0) || ':'
                  || coalesce(f.concurrency_key, '') || E'\n'
@@ -980,9 +981,9 @@ AND ((:run_at_us)[{place}] > '1970-01-01 00:00:00+00' OR {is_archived})
 -- `was` has the old state of rows that are archived, and locks them; the UPDATE comes after it. A
 -- new life has a new id: with a clock that was set back, two lives would else have one key. The ids
 -- are drawn first and grow with the place, so that a place is found by the new id as by the old
--- one. Their series stands in a SELECT of its own: in FROM its rows would be stored first. The
--- row's own terms stay: an edit may have written them meanwhile. :origins are what origin_anew
--- would return for the row as it was read.
+-- one; doubles hold them, as their sequence ends below 2^53. Their series stands in a SELECT of its
+-- own: in FROM its rows would be stored first. The row's own terms stay: an edit may have written
+-- them meanwhile. :origins are what origin_anew would return for the row as it was read.
 -- forms: slot skip mixed fine once
 -- in: slot timestamptz, bucket int4, priority int4, owner uuid, token int8, lock_timeout text,
 -- in: now timestamptz?, engine text?, first_id int8, offsets float8[], as_read int8[],

@@ -95,21 +95,19 @@ static const char *read_counted(const char *text, const char **value)
 
 /* The origin and, after the first end of a line, the key, the tenant and the terms: they stay in
  * the result, where NULs now part them. */
-static bool read_origin_names_and_terms(const char *text, struct check *c)
+static void read_origin_names_and_terms(const char *text, struct check *c)
 {
     const char *end = strchrnul(text, '\n');
     if (end > text)
         c->origin = text;
     if (!*end)
-        return true;
+        return;
     const char *rest = read_counted(end + 1, &c->concurrency_key);
     rest = rest ? read_counted(rest, &c->tenant) : NULL;
-    if (!rest)
-        return false;
     end_text(end);
-    if (*rest)
+    c->is_garbled = !rest;
+    if (rest && *rest)
         c->terms = rest;
-    return true;
 }
 
 /* Values that few rows have, in one column (the part `aside`): the place of a lock, a blank, '+'
@@ -120,6 +118,7 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
                        const char **lock_place)
 {
     c->origin = c->terms = c->concurrency_key = c->tenant = NULL;
+    c->is_garbled = false;
     c->put_off_at = 0;
     *is_left_out = false;
     *lock_place = NULL;
@@ -134,8 +133,7 @@ static bool read_aside(struct arena *a, const char *aside, struct check *c, bool
         return false;
     if (blank[2] != ' ')
         c->put_off_at = strtoll(blank + 2, NULL, 10);
-    if (!read_origin_names_and_terms(origin, c))
-        return false;
+    read_origin_names_and_terms(origin, c);
     if (blank == aside)
         return true;
     *lock_place = arena_strndup(a, aside, (size_t)(blank - aside));

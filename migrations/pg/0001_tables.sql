@@ -117,7 +117,7 @@ CREATE TABLE prescient.future_job (
     -- Runs of this life, however they ended; NULL: there was none.
     run_count integer,
     -- What the idempotency key is made of besides names, count and payload. NULL: first_check_at in
-    -- seconds, a slash, and the id.
+    -- seconds, a slash, and the id. Written by settles; an application leaves it NULL.
     origin text,
     -- The slot at which it was due and was put off without having been run; NULL: it was not.
     put_off_at timestamptz,
