@@ -129,6 +129,17 @@ static void what_is_printed_reads_back_to_the_same(void)
     settings_release(&s);
 }
 
+static void fractions_are_printed_as_they_were_written(void)
+{
+    struct settings s = parsed("jobs = { j = { plugin = \"noop\"; settings = { a = [ 0.1, 0.3, 2.0, 1e22, "
+                               "0.30000000000000004, 5e-324 ]; }; }; };");
+    char *text = printed(&s, SETTINGS_BARE, false);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(text, "0.1, 0.3, 2.0, 1.0e+22, 0.30000000000000004, 4.94065645841247e-324"));
+    free(text);
+    settings_release(&s);
+}
+
 static void jobs_of_any_name_read_back(void)
 {
     struct settings s = parsed("jobs = ( { name = \"a\\\"b\\\\\"; plugin = \"p\"; settings = { x = 1; }; }, "
@@ -463,6 +474,7 @@ static void a_masked_url_fits_its_room(void)
 
 static const struct test tests[] = {
     TEST(what_is_printed_reads_back_to_the_same),
+    TEST(fractions_are_printed_as_they_were_written),
     TEST(jobs_of_any_name_read_back),
     TEST(the_sample_file_holds_every_setting_with_help_and_bounds),
     TEST(passwords_are_printed_on_request_only),

@@ -53,11 +53,17 @@ static void indent(FILE *out, int depth)
     fprintf(out, "%*s", 4 * depth, "");
 }
 
-/* libconfig takes a number for a float by its point alone. */
+/* In as few digits as read back as it, and with a point: by that alone libconfig takes a number for
+ * a float. */
 static void put_float(FILE *out, double value)
 {
+    enum { SURE = 15, ALL = 17 };       /* digits of any text that a double keeps, and of any double */
     char text[64];
-    snprintf(text, sizeof text, "%.17g", value);
+    for (int digits = SURE; digits <= ALL; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
     size_t digits = strcspn(text, ".e");
     fprintf(out, "%.*s%s%s", (int)digits, text, text[digits] == '.' ? "" : ".0", text + digits);
 }
