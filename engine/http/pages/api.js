@@ -12,6 +12,7 @@ let oldest = 0;                     // seconds that an answer may be old, as oth
 let aged = 0, lastAge = 0;
 const kept = new Map();             // by URL, what has come with a tag; the last few
 const KEPT = 20;
+const AFTER_TROUBLE_S = 5;
 let askForToken = null;             // shows the form; rejects when it was left
 
 /** What /v1 answers when something goes wrong (RFC 9457). `status` 0: there was no answer. */
@@ -32,6 +33,11 @@ export class Unsent extends Problem {
 }
 
 /** `show(problem, isLook)`: isLook, unless somebody wants to change something. */
+/** In how many seconds what had this trouble is asked again. */
+export function againAfter(problem) {
+    return Math.max(AFTER_TROUBLE_S, problem.retryS || 0);
+}
+
 export function onLogin(show) {
     askForToken = show;
 }

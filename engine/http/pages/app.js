@@ -1,5 +1,5 @@
 // app.js - the frame of every page: where one is, the zone of its times, who may do what, log-in.
-import { logOut, onLogin, session } from "./api.js";
+import { againAfter, logOut, onLogin, session } from "./api.js";
 import { el, swap } from "./dom.js";
 import { openLogin } from "./login.js";
 import { ownZone, switchZone, tick, zone } from "./moments.js";
@@ -9,7 +9,6 @@ const banner = document.getElementById("banner");
 const NAME = location.pathname.split("/").pop() || "home";
 // pages that are reached through another one
 const BELOW = { slot: "slots", check: "checks", job: "jobs", schedule: "schedules" };
-const AFTER_TROUBLE_S = 5;
 let who = null;                     // asks, as far as is known
 let opened = null;                  // the log-in, as long as it is open
 let isLeft = false;                 // it was left: nobody is logged in
@@ -132,7 +131,7 @@ async function whoAsks() {
         try {
             return await session();
         } catch (problem) {
-            const seconds = Math.max(AFTER_TROUBLE_S, problem.retryS || 0);
+            const seconds = againAfter(problem);
             if (!isLeft)
                 sayInBanner(`${problem.message}. What you may do here is not known; asked again in `,
                     `${seconds} s.`);

@@ -1,9 +1,8 @@
 // view.js - what a page shows of the store, and asks for again while somebody looks at it.
-import { agedBy, takeOlder } from "./api.js";
+import { againAfter, agedBy, takeOlder } from "./api.js";
 import { el, swap } from "./dom.js";
 import { moment, now } from "./moments.js";
 
-const AFTER_TROUBLE_S = 5;
 const FRESH_MS = 3000;              // after a change, as another server may have been asked
 
 /** Loads and draws, again and again: `load` is async, `draw` makes nodes of what it returned, and
@@ -48,7 +47,7 @@ export function view({ load, draw, every }) {
 
     function bad(problem) {
         const isShown = seen !== undefined;
-        const again = Math.max(AFTER_TROUBLE_S, problem.retryS || 0);
+        const again = againAfter(problem);
         swap(trouble, `${problem.message}. `, `Asked again in ${again} s. `,
             isShown ? "What is shown below is old." : "");
         trouble.hidden = false;
