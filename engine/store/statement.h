@@ -25,6 +25,7 @@ enum sql_type {
     SQL_TEXT,
     SQL_JSON,
     SQL_UUID,
+    SQL_BYTES,      /* a parameter only */
     SQL_MOMENT,     /* seconds since 1970 */
     SQL_MOMENT_US,  /* microseconds since 1970 */
     SQL_INT2S,
@@ -37,6 +38,8 @@ enum sql_type {
     SQL_MOMENTS_US,
     SQL_TYPES
 };
+
+struct sql_bytes { int n; const unsigned char *v; };
 
 /* Arrays. `v` is NULL for SQL NULL, where that is allowed. */
 struct sql_int2s { int n; const int16_t *v; };

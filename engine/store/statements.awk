@@ -42,7 +42,7 @@ BEGIN {
     type("float8", "FLOAT8", "double "); type("numeric", "NUMERIC", "const char *")
     type("int2[]", "INT2S", "struct sql_int2s "); type("int4[]", "INT4S", "struct sql_int4s ")
     type("int8[]", "INT8S", "struct sql_int8s "); type("text[]", "TEXTS", "struct sql_texts ")
-    type("float8[]", "FLOAT8S", "struct sql_float8s ")
+    type("float8[]", "FLOAT8S", "struct sql_float8s "); type("bytea", "BYTES", "struct sql_bytes ")
     type("uuid[]", "UUIDS", "struct sql_uuids "); type("timestamptz[]", "MOMENTS", "struct sql_int8s ")
 }
 function joined(list, more) { sub(/, *$/, "", more); return list (list == "" ? "" : ", ") more }

@@ -482,16 +482,19 @@ CASE WHEN f.xmax <> '0' THEN f.ctid::text END
 -- the tenant, each with the number of its bytes and a colon before it (0: none), and the terms.
 CASE WHEN f.xmax <> '0' OR f.origin IS NOT NULL OR f.put_off_at IS NOT NULL OR f.terms IS NOT NULL
           OR f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL OR {is_left_out}
-     THEN coalesce({lock_place}, '') || CASE WHEN {is_left_out} THEN ' +' ELSE ' -' END
-         || {put_off_origin_terms} END
+     THEN coalesce({lock_place}, '') || {mark_and_put_off} || {origin_names_terms} END
 
 -- part: aside_degraded
-nullif(coalesce({lock_place}, '') || CASE WHEN {is_left_out} THEN ' +' ELSE ' -' END
-       || {put_off_origin_terms}, ' - ')
+nullif(coalesce({lock_place}, '') || {mark_and_put_off} || {origin_names_terms}, ' - ')
 
--- part: put_off_origin_terms
-coalesce(CASE WHEN isfinite(f.put_off_at) THEN date_part('epoch', f.put_off_at)::bigint::text END || ' ', ' ')
-    || coalesce(f.origin, '')
+-- part: mark_and_put_off
+-- Infinity, which a plain INSERT may file, is no time that it was put off at.
+CASE WHEN f.put_off_at IS NOT NULL AND isfinite(f.put_off_at)
+     THEN CASE WHEN {is_left_out} THEN ' +' ELSE ' -' END || date_part('epoch', f.put_off_at)::bigint || ' '
+     WHEN {is_left_out} THEN ' + ' ELSE ' - ' END
+
+-- part: origin_names_terms
+coalesce(f.origin, '')
     || CASE WHEN f.concurrency_key IS NOT NULL OR f.tenant IS NOT NULL
             THEN E'\n' || coalesce(octet_length(convert_to(f.concurrency_key, 'UTF8')), 0) || ':'
                  || coalesce(f.concurrency_key, '') || E'\n'
@@ -954,12 +957,12 @@ SELECT EXISTS (SELECT FROM lease) AS ours, t.n AS touched,
 coalesce({all_archived}, (:archived)[{place}]) = 1
 
 -- part: anew
-origin = encode(uuid_send((:origins)[{place}]), 'hex')
+origin = encode(substr(:origins, 16 * {place} - 15, 16), 'hex')
 
 -- part: anew_once
 -- An occurrence of the page had a payload of its own (terms.h). Where it was run, passed over or
 -- ended, the check gets the schedule's; one that is only moved keeps it.
-origin = encode(uuid_send((:origins)[{place}]), 'hex'),
+origin = encode(substr(:origins, 16 * {place} - 15, 16), 'hex'),
            payload = CASE WHEN {gives_back_payload}
                           THEN (SELECT s.payload FROM prescient.schedule s
                                  WHERE s.entity_name = f.entity_name AND s.entity_key = f.entity_key
@@ -990,7 +993,7 @@ AND ((:run_at_us)[{place}] > '1970-01-01 00:00:00+00' OR {is_archived})
 -- in: check_counts int4[], failure_counts int4[], outcomes int2[], outcome_names text[],
 -- in: run_at_us timestamptz[], run_us int8[], notes int2[], texts text[], ran int2[],
 -- in: remember bool, first int4, last int4, next_at timestamptz[], first_at timestamptz[],
--- in: archived int2[], origins uuid[]
+-- in: archived int2[], origins bytea
 -- out: ours bool, touched int4, places int4[]?, still_there int4[]?, remembered text?
 WITH {locks},
 drawn AS MATERIALIZED (

@@ -266,7 +266,7 @@ static bool send_columns(struct pg_store *pg, const struct store_settle *s, enum
         return pg_send_form(pg, PG_SETTLE_RENEW, form, &(struct pg_settle_renew_in){
             COMMON_COLUMNS(pg, s, c), .remember = remember, .first = first, .last = last,
             .next_at = COLUMN(c, next_at), .first_at = { starts_where_filed(c) ? 0 : c->n, c->first_at },
-            .archived = COLUMN(c, archived), .origins = { c->n, c->origins },
+            .archived = COLUMN(c, archived), .origins = { c->n * IDEMPOTENCY_BYTES, c->origins },
         });
     return pg_send_form(pg, PG_SETTLE_MOVE, form, &(struct pg_settle_move_in){
         COMMON_COLUMNS(pg, s, c), .remember = remember, .first = first, .last = last,

@@ -22,7 +22,7 @@ static const struct wire_type wire_types[SQL_TYPES] = {
     [SQL_INT4S] = { 1007, SQL_INT4, 4 },        [SQL_INT8S] = { 1016, SQL_INT8, 8 },
     [SQL_FLOAT8S] = { 1022, SQL_FLOAT8, 8 },    [SQL_TEXTS] = { 1009, SQL_TEXT, 0 },
     [SQL_UUIDS] = { 2951, SQL_UUID, 16 },       [SQL_MOMENTS] = { 1185, SQL_MOMENT, 8 },
-    [SQL_MOMENTS_US] = { 1185, SQL_MOMENT_US, 8 },
+    [SQL_MOMENTS_US] = { 1185, SQL_MOMENT_US, 8 }, [SQL_BYTES] = { 17, NO_ELEMENT, 0 },
 };
 
 #define ARRAY_HEADER 20     /* dimensions, has NULLs, element type, length, lower bound */
@@ -130,6 +130,8 @@ static bool is_null(const struct sql_field *f, const struct wire_type *type, con
 {
     if (type->element != NO_ELEMENT)
         return f->may_be_null && !((const struct any_array *)(const void *)from)->v;
+    if (f->type == SQL_BYTES)
+        return !((const struct sql_bytes *)(const void *)from)->v;
     if (f->type == SQL_TEXT || f->type == SQL_UUID)
         return !*(const char *const *)(const void *)from;
     bool is_moment = f->type == SQL_MOMENT || f->type == SQL_MOMENT_US;
@@ -156,6 +158,10 @@ bool wire_put(struct wire_params *p, struct arena *a, const struct sql_field *fi
             p->values[i] = put_array(a, type, (const void *)from, &p->lengths[i]);
             if (!p->values[i])
                 return false;
+        } else if (f->type == SQL_BYTES) {
+            const struct sql_bytes *bytes = (const void *)from;
+            p->values[i] = (const char *)bytes->v;
+            p->lengths[i] = bytes->n;
         } else if (f->type == SQL_TEXT || f->type == SQL_UUID) {
             p->values[i] = *(const char *const *)(const void *)from;
             if (f->type == SQL_TEXT)
