@@ -146,6 +146,8 @@ static void what_is_no_answer_is_refused_with_words(void)
           "enqueue: conflict: found 'never', expected keep, earlier or replace" },
         { "{\"done\": true, \"enqueue\": {\"priority\": 1.5}}",
           "enqueue: priority: found 1.5, expected a whole number of at most 32 bits" },
+        { "{\"done\": true, \"enqueue\": {\"priority\": 0.6}}",
+          "enqueue: priority: found 0.6, expected a whole number of at most 32 bits" },
         { "{\"done\": true, \"enqueue\": {\"priority\": -2147483649}}",
           "enqueue: priority: found -2147483649, expected" },
         { "{\"done\": true, \"enqueue\": {\"priority\": 1e400}}", "expected one JSON object: " },

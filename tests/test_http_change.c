@@ -162,6 +162,17 @@ static void a_schedule_is_all_of_it_or_a_part(void)
                "\"missed\": \"never\", \"bias\": \"some\"}");
 }
 
+/* And not as the binary fraction next to it. */
+static void a_number_at_fault_is_told_as_it_was_written(void)
+{
+    struct asked_change a = read_as(CHANGE_SCHEDULE, "{\"every\": \"5m\", \"bias\": 0.6}");
+    const json_t *fault = json_array_get(json_object_get(a.problem, "errors"), 0);
+    const char *detail = json_string_value(json_object_get(fault, "detail"));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(detail);
+    CU_ASSERT_PTR_NOT_NULL(strstr(detail, "bias is '0.6', expected a fraction of every"));
+    json_decref(a.problem);
+}
+
 static void a_delivery_has_a_listener_and_an_event(void)
 {
     struct asked_change a = read_as(CHANGE_DELIVERY, "{\"delivery\": \"mail/1\", "
@@ -183,6 +194,7 @@ static const struct test tests[] = {
     TEST(times_belong_to_reschedule),
     TEST(one_thing_is_paused),
     TEST(a_schedule_is_all_of_it_or_a_part),
+    TEST(a_number_at_fault_is_told_as_it_was_written),
     TEST(a_delivery_has_a_listener_and_an_event),
 
     { NULL, NULL },

@@ -232,7 +232,7 @@ static void read_bias(struct reading *r, const char *name, const json_t *value)
         faults_add(&r->faults, name, "%s: expected a number: a fraction of every from 0 to 0.5", name);
         return;
     }
-    snprintf(text, sizeof text, "%.17g", json_number_value(value));
+    snprintf(text, sizeof text, "%.15g", json_number_value(value));
     faults_check(&r->faults, name, schedule_read_bias(r->faults.arena, text, &r->out->rule.bias, &err), &err);
 }
 

@@ -116,7 +116,7 @@ static int read_priority(struct reading *r, const char *name, const json_t *valu
         return wrong_type(r, name, value, "a whole number");
     double number = json_number_value(value);
     if (number != floor(number) || number < INT32_MIN || number > INT32_MAX)
-        return err_set(r->err, ERR_INPUT, "%s: found %.17g, expected a whole number of at most 32 bits", name,
+        return err_set(r->err, ERR_INPUT, "%s: found %.15g, expected a whole number of at most 32 bits", name,
                        number);
     *out = (int32_t)number;
     return 0;
