@@ -654,7 +654,7 @@ const struct terms *terms_read(struct terms_memo *memo, const char *text, struct
     if (terms_parse(text, &memo->terms, err) < 0)
         return NULL;
     if (rest && strlen(rest) < sizeof memo->rest)
-        strcpy(memo->rest, rest);
+        snprintf(memo->rest, sizeof memo->rest, "%s", rest);
     return &memo->terms;
 }
 

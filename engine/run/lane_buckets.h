@@ -8,7 +8,7 @@
 struct leased_bucket *lane_bucket_to_read(const struct lane *l);
 /* when one that rests may be read again, INT64_MAX: none rests */
 int64_t lane_rests_until(const struct lane *l);
-/* In all buckets that it has leased checks are only put off. */
+/* Whether in each bucket that it has leased, checks are put off and no more. */
 bool lane_only_puts_off(const struct lane *l);
 /* one that is read to its end and has no page; NULL: none */
 struct leased_bucket *lane_bucket_to_finish(const struct lane *l);

@@ -664,12 +664,12 @@ SELECT f.ctid::text AS place
 -- ---- settle -------------------------------------------------------------------------------------
 
 -- :offsets are the page's ids in order, from :first_id: whole numbers below 2^53. The values of a
--- row are found by its place in there (width_bucket is a binary search, and of doubles it takes a
--- third of that of bigints) and a subscript. A join to unnest() becomes quadratic without
--- statistics, and so does id = ANY (...), which the planner then uses as a filter. :as_read has
--- both counts as read, in one number. If all rows have the same value, a column has a single
--- element: this is the usual case, and a subscript for each row and column would cost as much as
--- the insert.
+-- row are found by its place in there (width_bucket is a binary search, of doubles without the
+-- calls that one of bigints makes for each of its steps) and a subscript. A join to unnest()
+-- becomes quadratic without statistics, and so does id = ANY (...), which the planner then uses as
+-- a filter. :as_read has both counts as read, in one number. If all rows have the same value, a
+-- column has a single element: this is the usual case, and a subscript for each row and column
+-- would cost as much as the insert.
 
 -- part: offset
 (f.id - :first_id)::float8

@@ -113,7 +113,7 @@ static char *put_array(struct arena *a, const struct wire_type *type, const stru
     return start;
 }
 
-/* Decodes a value of fixed size that is not NULL. */
+/* Encodes a value of fixed size that is not NULL. */
 static void put_scalar(char *to, enum sql_type type, const void *from)
 {
     switch (type) {
