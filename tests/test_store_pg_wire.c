@@ -58,6 +58,28 @@ static void what_is_written_reads_back(void)
     arena_free(of_params);
 }
 
+/* PostgreSQL's double precision is IEEE 754, big-endian, as are the numbers of its arrays. */
+static void doubles_are_written_as_the_server_reads_them(void)
+{
+    const double doubles[] = { 0, 1, -2.5, 9007199254740991 };
+    const struct sql_float8s in = { 4, doubles };
+    const struct sql_field field = { "it", SQL_FLOAT8S, false, 0 };
+    static const char expected[] =
+        "\0\0\0\1" "\0\0\0\0" "\0\0\2\275" "\0\0\0\4" "\0\0\0\1"     /* float8 has the OID 701 */
+        "\0\0\0\10" "\0\0\0\0\0\0\0\0"
+        "\0\0\0\10" "\77\360\0\0\0\0\0\0"
+        "\0\0\0\10" "\300\4\0\0\0\0\0\0"
+        "\0\0\0\10" "\103\77\377\377\377\377\377\377";
+    struct wire_params p;
+    a = arena_new(1024);
+    CU_ASSERT_TRUE_FATAL(wire_put(&p, a, &field, 1, &in));
+    CU_ASSERT_EQUAL(p.types[0], 1022);
+    CU_ASSERT_EQUAL(p.formats[0], 1);
+    CU_ASSERT_EQUAL_FATAL(p.lengths[0], (int)sizeof expected - 1);
+    CU_ASSERT_EQUAL(memcmp(p.values[0], expected, sizeof expected - 1), 0);
+    arena_free(a);
+}
+
 /* Whether a value of this type, all zeros, is written as NULL; -1: it is refused. */
 static int written_as_null(enum sql_type type, bool may_be_null)
 {
@@ -85,6 +107,24 @@ static void a_text_that_must_be_there_and_is_not_is_refused(void)
 {
     CU_ASSERT_EQUAL(written_as_null(SQL_TEXT, false), -1);
     CU_ASSERT_EQUAL(written_as_null(SQL_UUID, false), -1);
+}
+
+static void bytes_are_written_as_they_are_and_none_are_not_null(void)
+{
+    struct sql_bytes in = { 4, (const unsigned char *)"a\0\377b" };
+    const struct sql_field field = { "it", SQL_BYTES, true, 0 };
+    struct wire_params p;
+    a = arena_new(1024);
+    CU_ASSERT_TRUE_FATAL(wire_put(&p, a, &field, 1, &in));
+    CU_ASSERT_EQUAL(p.types[0], 17);
+    CU_ASSERT_EQUAL(p.formats[0], 1);
+    CU_ASSERT_EQUAL_FATAL(p.lengths[0], 4);
+    CU_ASSERT_EQUAL(memcmp(p.values[0], "a\0\377b", 4), 0);
+    in.n = 0;
+    CU_ASSERT_TRUE(wire_put(&p, a, &field, 1, &in) && p.values[0] && p.lengths[0] == 0);
+    arena_free(a);
+    CU_ASSERT_EQUAL(written_as_null(SQL_BYTES, true), 1);
+    CU_ASSERT_EQUAL(written_as_null(SQL_BYTES, false), -1);
 }
 
 static void null_reads_as_nothing_where_it_may_be(void)
@@ -178,9 +218,11 @@ static void an_array_that_is_not_as_long_as_it_says_is_refused(void)
 
 static const struct test tests[] = {
     TEST(what_is_written_reads_back),
+    TEST(doubles_are_written_as_the_server_reads_them),
     TEST(nothing_is_written_as_null_where_it_may_be),
     TEST(a_text_that_must_be_there_and_is_not_is_refused),
     TEST(null_reads_as_nothing_where_it_may_be),
+    TEST(bytes_are_written_as_they_are_and_none_are_not_null),
     TEST(a_text_reads_with_its_length),
     TEST(a_value_of_another_size_is_refused),
     TEST(an_infinite_time_is_the_end_of_time),
