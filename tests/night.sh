@@ -45,7 +45,9 @@ campaign="$campaign tests/pg_cluster.sh"
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
 none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
-packaged=". $measured $none_of_these :(exclude)tests/test_*.c"
+# What the campaign of faults alone runs; besides it the tests of the house read it, as in the gate.
+scenarios=":(exclude,glob)tests/faults/f[0-9]*.sh"
+packaged=". $measured $none_of_these $scenarios :(exclude)tests/test_*.c"
 # Of the suites a planted bug is tried by the one that it names.
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
@@ -55,9 +57,9 @@ marked() { grep -lE "^# (not instrumented|$1)\$" tests/*.sh | sed 's/^/:(exclude
 unsanitized=$(marked "not under sanitizers") uncovered=$(marked "not for coverage")
 night build         .            ./quickstart.sh prepare
 night tests         .            $longest make -s check
-night sanitizers    ". $measured $unsanitized" $long make -s $sanitized check
-night coverage      ". $measured $uncovered" $long make -s coverage
-night valgrind      "$program tests $none_of_these" env TEST_LIMIT_S=1800 $make valgrind
+night sanitizers    ". $measured $scenarios $unsanitized" $long make -s $sanitized check
+night coverage      ". $measured $scenarios $uncovered" $long make -s coverage
+night valgrind      "$program tests $none_of_these $scenarios" env TEST_LIMIT_S=1800 $make valgrind
 night analysis      "$program tests/analyze bench $measured .clang-tidy" $make analyze
 night fuzz          "$program tests/fuzz tests/lsan.supp" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
@@ -68,10 +70,10 @@ night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
 night planted       "$program bench $measured tests $none_of_these $unnamed" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
 night measures      "$program bench tests/jobs :(glob)tests/*.py tests/pg_cluster.sh examples" $make measures
-night postgresql13  ". $measured $by_day" $long make -s check PG=13 NIGHT=
-night postgresql17  ". $measured $by_day" $long make -s check PG=17 NIGHT=
-night bookworm      ". $measured $by_day" tests/fresh.sh bookworm
-night trixie        ". $measured $by_day" tests/fresh.sh trixie
+night postgresql13  ". $measured $by_day $scenarios" $long make -s check PG=13 NIGHT=
+night postgresql17  ". $measured $by_day $scenarios" $long make -s check PG=17 NIGHT=
+night bookworm      ". $measured $by_day $scenarios" tests/fresh.sh bookworm
+night trixie        ". $measured $by_day $scenarios" tests/fresh.sh trixie
 night packages12    "$packaged" tests/packages.sh bookworm
 night packages13    "$packaged" tests/packages.sh trixie
 night container12   "$packaged" tests/container.sh bookworm
