@@ -24,6 +24,14 @@ emit() {
 asks() { get "http://localhost/v1/$1?entity=orders&key=$2"; }
 # life KEY: the names of its events, and how far was looked
 life() { asks check "$1"; json '[e["event"] for e in j["events"]], j.get("scanned_to")' <body; }
+# misfit KEY: what about its life is not as the document says
+misfit() {
+    get http://localhost/v1/openapi.json >/dev/null
+    cp body openapi.json
+    asks check "$1" >/dev/null
+    PYTHONPATH=$ROOT/tests python3 -c 'import json; from openapi_document import load
+print(load("openapi.json").misfit_of_get("/v1/check", json.load(open("body"))))'
+}
 why() { asks why "$1"; json 'len(j["events"]), j["checks"][0]["sentence"].split("; ")[1:]' <body; }
 shown() { "$P" show orders "$@" 2>said | grep -c ' late '; }
 
@@ -40,6 +48,7 @@ events_of_a_row() {
     emit 20001 20001 >/dev/null
     is "$s: of more it is said how far was looked" "$(life 1)" \
         "200([], '2026-03-01T14:00:00.001Z')"
+    is "$s: in the form that the document says" "$(misfit 1)" None
     is "$s: also of what is there" "$(life 20001)" \
         "200(['late'], '2026-03-01T14:00:00.001Z')"
     is "$s: why does not say that nothing was raised" "$(why 1)" \

@@ -98,6 +98,11 @@ class Document:
             return f"{error.json_path}: {error.message[:300]}"
         return None
 
+    def misfit_of_get(self, path, body):
+        """What about the body of a 200 does not fit, or None."""
+        answer = self.response(self.data["paths"][path]["get"], 200)
+        return self.misfit(answer["content"]["application/json"]["schema"], body)
+
     def operations(self):
         """(path, method, operation) of each."""
         for path, methods in self.data["paths"].items():
