@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """list_all.py SOCKET URL [MEMBER...] - asks for all pages of a list of prescient serve at a socket file.
 Prints a line for each item: these members of it, or all; then how many pages there were, and how many
-of them ended before they had as many items as was asked for."""
+of them ended before they had as many items as was asked for. Each page, with its first items, has to
+be as /v1/openapi.json says."""
 import http.client, json, socket, sys, urllib.parse
+
+from openapi_document import Document
+
+JUDGED = 5                              # items of a page: thousands would take longer than the asking
 
 
 class Client(http.client.HTTPConnection):
@@ -16,14 +21,24 @@ class Client(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def ask(client, url):
+    client.request("GET", url)
+    answer = client.getresponse()
+    body = json.loads(answer.read())
+    if answer.status != 200:
+        sys.exit(f"{url}: {answer.status} {body}")
+    return body
+
+
 def pages(client, url):
+    document = Document(ask(client, "/v1/openapi.json"))
+    path = urllib.parse.urlsplit(url).path
     after = ""
     for _ in range(10000):
-        client.request("GET", url + after)
-        answer = client.getresponse()
-        body = json.loads(answer.read())
-        if answer.status != 200:
-            sys.exit(f"{url}{after}: {answer.status} {body}")
+        body = ask(client, url + after)
+        misfit = document.misfit_of_get(path, {**body, "items": body["items"][:JUDGED]})
+        if misfit:
+            sys.exit(f"{url}{after}: {misfit}")
         yield body
         if body["next"] is None:
             return

@@ -57,6 +57,8 @@ static int make_room(struct searching *s, const struct store_rows *like)
     return 0;
 }
 
+/* SQLite tells the kind of a column by its values: one of NULLs alone is called text there, as
+ * perhaps in all answers until this one. */
 static int keep(struct searching *s, const struct store_rows *rows, int row)
 {
     struct store_rows *found = &s->out->rows;
@@ -66,6 +68,8 @@ static int keep(struct searching *s, const struct store_rows *rows, int row)
         to[i] = arena_strdup(s->asking->desk->arena, from[i]);
         if (from[i] && !to[i])
             return no_memory(s->asking);
+        if (from[i] && found->kinds[i] == CELL_TEXT)
+            found->kinds[i] = rows->kinds[i];
     }
     found->rows++;
     return 0;
