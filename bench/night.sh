@@ -58,6 +58,7 @@ judged stream bench/stream.sh
 judged renew bench/renew.sh
 judged keyed bench/night.sh keyed
 judged tenants bench/night.sh tenants
+judged fair bench/fair.sh
 judged pause bench/pause.sh
 judged schedules bench/schedules.sh
 judged run_hours bench/run_hours.sh
