@@ -39,15 +39,25 @@ night() { names+=("$1"); reads+=("$2"); commands+=("${*:3}"); }
 program="engine include jobs migrations packages.txt"
 # What measures alone read; besides them the tests of the house do, as in the gate.
 measured=":(exclude)bench/night.sh :(exclude)bench/pages.sh :(exclude)bench/pages.py"
-measured="$measured :(exclude)bench/README.md :(exclude)bench/renew.sh"
-campaign="$program bench $measured tests/faults tests/jobs :(glob)tests/*.py :(glob)tests/*lib.sh"
-campaign="$campaign tests/pg_cluster.sh"
+measured="$measured :(exclude)bench/README.md :(exclude)bench/renew.sh :(exclude)bench/fair.sh"
+# The document of the HTTP API is text that the program carries, for those who do not ask for it.
+document=":(exclude)engine/http/openapi"
+# What answers lists and looks of that API: campaign, planted bugs and simulation ask for none.
+looks="$document :(exclude)engine/http/pages :(exclude,glob)engine/http/lists.* \
+    :(exclude,glob)engine/http/looks.* :(exclude,glob)engine/http/search.*"
+# Python that neither the campaign nor what it sources names.
+not_its_own=$(for file in tests/*.py; do grep -qrF "$(basename "$file")" tests/faults tests/*lib.sh bench ||
+    echo ":(exclude)$file"; done | tr '\n' ' ')
+campaign="$program $looks bench $measured tests/faults tests/jobs :(glob)tests/*.py $not_its_own"
+campaign="$campaign :(glob)tests/*lib.sh tests/pg_cluster.sh"
 # Scripts that run in the night alone are not read by who runs the others, as a newcomer does.
 by_day=$(grep -l '^# night:' tests/*.sh | sed 's/^/:(exclude)/' | tr '\n' ' ')
 none_of_these="$by_day :(exclude)tests/sim :(exclude)tests/model :(exclude)tests/pages"
 # What the campaign of faults alone runs; besides it the tests of the house read it, as in the gate.
 scenarios=":(exclude,glob)tests/faults/f[0-9]*.sh"
 packaged=". $measured $none_of_these $scenarios :(exclude)tests/test_*.c"
+# Where suites in C and scenarios alone are run, not what `make check` runs besides.
+no_scripts=":(exclude,glob)tests/cli_*.sh :(exclude,glob)tests/t_*.sh"
 # Of the suites a planted bug is tried by the one that it names.
 planted=$(grep -hoP '^test: \K.*' tests/faults/planted/*.patch)
 unnamed=$(for file in tests/test_*.c; do grep -qxF "$(basename "$file" .c | cut -c6-)" <<<"$planted" ||
@@ -59,17 +69,20 @@ night build         .            ./quickstart.sh prepare
 night tests         .            $longest make -s check
 night sanitizers    ". $measured $scenarios $unsanitized" $long make -s $sanitized check
 night coverage      ". $measured $scenarios $uncovered" $long make -s coverage
-night valgrind      "$program tests $none_of_these $scenarios" env TEST_LIMIT_S=1800 $make valgrind
-night analysis      "$program tests/analyze bench $measured .clang-tidy" $make analyze
+night valgrind      "$program tests $none_of_these $no_scripts $scenarios" \
+    env TEST_LIMIT_S=1800 $make valgrind
+night analysis      "$program $document tests/analyze bench $measured .clang-tidy" $make analyze
 night fuzz          "$program tests/fuzz tests/lsan.supp" $make $sanitized fuzz-corpus
 night drivers       "$program tests/drivers* tests/languages* docs/languages.md quickstart.sh \
     :(glob)tests/*lib.sh tests/ask_json.py tests/pg_cluster.sh" ./quickstart.sh drivers
 night model         tests/model  make -s model
-night simulation    "$program tests/sim" env -u SEED make -s sim SEEDS=20000
+night simulation    "$program $looks tests/sim" env -u SEED make -s sim SEEDS=20000
 night faults        "$campaign"  make -s -j"$jobs" faults SEED=$seed
-night planted       "$program bench $measured tests $none_of_these $unnamed" make -s planted SEED=$seed
+night planted       "$program $looks bench $measured tests $none_of_these $no_scripts $not_its_own \
+    $unnamed" make -s planted SEED=$seed
 night storm         "$campaign"  make -s storm SECONDS=600 SEED=$seed
-night measures      "$program bench tests/jobs :(glob)tests/*.py tests/pg_cluster.sh examples" $make measures
+night measures      "$program $document bench tests/jobs :(glob)tests/*.py tests/pg_cluster.sh \
+    examples" $make measures
 night postgresql13  ". $measured $by_day $scenarios" $long make -s check PG=13 NIGHT=
 night postgresql17  ". $measured $by_day $scenarios" $long make -s check PG=17 NIGHT=
 night bookworm      ". $measured $by_day $scenarios" tests/fresh.sh bookworm
